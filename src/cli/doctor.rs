@@ -61,7 +61,7 @@ fn find_workspace(call: &Invocation) -> Result<(Option<Opened>, InspectionFindin
     };
     let found = call.find_workspace();
     if found.is_err() && call.root.is_none() {
-        let what = "there is none here, so nothing is needed";
+        let what = "there is no workspace here, so nothing is needed";
         return Ok((None, line(Level::Absent, what, "`ralph init` makes one")));
     }
     let opened = call.read_settings(found?)?;

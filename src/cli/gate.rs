@@ -279,9 +279,9 @@ impl GateCall<'_> {
         let named = names(
             changes
                 .iter()
-                .filter(|change: &&FileChange| {
+                .filter(|change| {
                     let path = change.path.to_text();
-                    words.iter().any(|word: &&str| {
+                    words.iter().any(|word| {
                         let word = word.trim_start_matches("./").trim_start_matches("../");
                         !word.is_empty() && (path == word || word.ends_with(&format!("/{path}")))
                     })

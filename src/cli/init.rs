@@ -72,11 +72,13 @@ impl FoundTools {
     }
 
     fn found_facts(&self) -> Value {
-        let package = |package: &Package| {
-            let (languages, tools) = (package.found_languages(), package.build_tools());
-            json!({ "folder": package.name, "languages": languages, "tools": tools, "engines": of_package(package) })
-        };
-        let packages: Vec<Value> = self.packages.iter().map(package).collect();
+        let mut packages = Vec::new();
+        for package in &self.packages {
+            packages.push(json!({
+                "folder": package.name, "languages": package.found_languages(),
+                "tools": package.build_tools(), "engines": of_package(package),
+            }));
+        }
         json!({ "specs": self.specs, "packages": packages, "agents": self.agents, "cut": self.is_cut })
     }
 
@@ -147,7 +149,7 @@ impl FoundTools {
             self.agents.iter().map(|name| (*name).to_owned()).collect(),
         );
         if self.is_cut {
-            ui::print_line("There are more files than were looked at.");
+            ui::print_line("There are more files than ralph read.");
         }
     }
 }
@@ -190,19 +192,16 @@ pub(super) fn run_init(call: &Invocation, args: &InitArgs) -> anyhow::Result<Exi
         .as_ref()
         .filter(|_| is_new && places.tasks_file().exists())
     {
-        let refused = |fault: Fault| {
-            Fault::setup_fault(
-                format!("--placement: {}", fault.what),
-                format!("{}; nothing was written", fault.hint),
-            )
-        };
         preview_placement(
             call,
             &TasksTarget::of_workspace(workspace, false),
             placement,
             asks,
         )
-        .map_err(refused)?;
+        .map_err(|Fault { what, hint, .. }| {
+            let what = format!("--placement: {what}");
+            Fault::setup_fault(what, format!("{hint}; nothing was written"))
+        })?;
         if asks && !ask_agreement()? {
             bail!(Unanswered(Exit::WorkLeft));
         }
@@ -227,10 +226,11 @@ pub(super) fn run_init(call: &Invocation, args: &InitArgs) -> anyhow::Result<Exi
         "found": found.found_facts(), "wrote": names(true), "kept": names(false), "placed": placed, "next": NEXT,
         "chosen": is_new.then_some(&chosen),
     });
-    let file = |(path, is_new): &(String, bool)| {
-        format!("{} {path}", if *is_new { "wrote" } else { "kept " })
-    };
-    let mut lines: Vec<String> = wrote.iter().map(file).collect();
+    let mut lines = Vec::new();
+    for (path, is_new) in &wrote {
+        let verb = if *is_new { "wrote" } else { "kept " };
+        lines.push(format!("{verb} {path}"));
+    }
     let preset = chosen.agent.as_deref().and_then(Preset::named);
     let lacks =
         preset.and_then(|preset| Some((preset, lacks_as_root(preset, &base_environment())?)));
@@ -455,11 +455,15 @@ impl SettingChoice<'_> {
         {
             return None;
         }
-        let glob = |(parent, folders): (&str, Vec<&str>)| match folders.as_slice() {
-            [_, _, ..] if !parent.is_empty() => vec![format!("{parent}/*")],
-            several => several.iter().map(|folder| escape_folder(folder)).collect(),
-        };
-        Some(parents.into_iter().flat_map(glob).collect())
+        let mut patterns = Vec::new();
+        for (parent, folders) in parents {
+            if folders.len() > 1 && !parent.is_empty() {
+                patterns.push(format!("{parent}/*"));
+            } else {
+                patterns.extend(folders.into_iter().map(escape_folder));
+            }
+        }
+        Some(patterns)
     }
 
     /// A preset: the named one, one that a person chooses, or with `--yes` the first that is installed.
@@ -488,8 +492,10 @@ impl SettingChoice<'_> {
 
     /// Returns the source of stages; asks if the task file has none.
     fn choose_stages(&self, spec: &str) -> anyhow::Result<Option<String>> {
-        let is_plain = |known: &Spec| known.folder == spec && !known.has_stages && known.boxes > 0;
-        if self.args.stages.is_some() || !self.asks || !self.found.specs.iter().any(is_plain) {
+        let mut specs = self.found.specs.iter();
+        let has_plain_tasks =
+            specs.any(|known| known.folder == spec && !known.has_stages && known.boxes > 0);
+        if self.args.stages.is_some() || !self.asks || !has_plain_tasks {
             return Ok(self.args.stages.clone());
         }
         let question = "The tasks have no stages. Where should they come from?";
@@ -500,17 +506,15 @@ impl SettingChoice<'_> {
 
 /// The folder as a pattern that matches only it.
 fn escape_folder(folder: &str) -> String {
-    let special = |c: char| matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '!');
-    folder
-        .chars()
-        .map(|c| {
-            if special(c) {
-                format!("[{c}]")
-            } else {
-                c.to_string()
-            }
-        })
-        .collect()
+    let mut pattern = String::new();
+    for c in folder.chars() {
+        if "*?[]{}!".contains(c) {
+            pattern.extend(['[', c, ']']);
+        } else {
+            pattern.push(c);
+        }
+    }
+    pattern
 }
 
 fn describe_spec(spec: &Spec) -> String {

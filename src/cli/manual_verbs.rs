@@ -83,7 +83,7 @@ pub(super) fn flip_box(call: &Invocation, by_hand: &ByHand, tick: bool) -> Resul
     ensure_that(
         !by_hand.reason.trim().is_empty(),
         "The reason is empty.",
-        "say why: --reason 'text'",
+        "give a reason: --reason 'text'",
     )?;
     let workspace = call.open_workspace()?;
     workspace.as_a_verb(|engine| {

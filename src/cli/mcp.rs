@@ -63,7 +63,7 @@ pub(super) fn serve_mcp(call: &Invocation) -> Result<Exit, Fault> {
     let internal = |error: &dyn std::fmt::Display| {
         Fault::new(
             FaultKind::Internal,
-            format!("The server cannot go on: {error}."),
+            format!("The server stopped: {error}."),
             "please report this",
         )
     };

@@ -235,7 +235,7 @@ pub(super) fn scores_may_be_told(inside_agent: bool, workspace: &Workspace) -> R
     ensure_that(
         !inside_agent || workspace.settings.mcp.scores,
         "Scores and survivors are not told inside an attempt of a loop: tests written for a score are not better tests.",
-        "Go on with the task; its gate judges the commit. A person allows it with `mcp: {scores: true}` in .ralph/config.yaml.",
+        "Continue with the task. Its gate judges the commit. A maintainer allows it with `mcp: {scores: true}` in .ralph/config.yaml.",
     )
 }
 
@@ -268,20 +268,22 @@ pub(super) fn installed_engines(folder: &Path) -> Vec<MutationEngine> {
             is_there && version_in(&environment, package).is_some_and(|version| reads(&version))
         })
     };
-    let is_there = |engine: &MutationEngine| match engine {
-        MutationEngine::Mutmut => {
-            is_on_path("mutmut") || has_installed("mutmut", "mutmut", &reads_mutmut)
-        }
-        MutationEngine::CosmicRay => has_installed("cosmic-ray", "cosmic_ray", &|_| true),
-        MutationEngine::Pit => {
-            any("pom.xml") && is_on_path("java") && (is_on_path("mvn") || any("mvnw"))
-        }
-        MutationEngine::Stryker => any("node_modules/.bin/stryker") && is_on_path("node"),
-        MutationEngine::CargoMutants => {
-            any("Cargo.toml") && is_on_path("cargo") && is_on_path("cargo-mutants")
-        }
-    };
-    MutationEngine::ALL.into_iter().filter(is_there).collect()
+    MutationEngine::ALL
+        .into_iter()
+        .filter(|engine: &MutationEngine| match engine {
+            MutationEngine::Mutmut => {
+                is_on_path("mutmut") || has_installed("mutmut", "mutmut", &reads_mutmut)
+            }
+            MutationEngine::CosmicRay => has_installed("cosmic-ray", "cosmic_ray", &|_| true),
+            MutationEngine::Pit => {
+                any("pom.xml") && is_on_path("java") && (is_on_path("mvn") || any("mvnw"))
+            }
+            MutationEngine::Stryker => any("node_modules/.bin/stryker") && is_on_path("node"),
+            MutationEngine::CargoMutants => {
+                any("Cargo.toml") && is_on_path("cargo") && is_on_path("cargo-mutants")
+            }
+        })
+        .collect()
 }
 
 /// True for `ralph mutation-test --json …`, which answers wrong flags in JSON too.

@@ -283,7 +283,7 @@ impl<'t> GatePlacement<'t> {
         let own = target
             .workspace
             .as_ref()
-            .filter(|workspace: &&Workspace| target.is_virtual() || !workspace.has_other_spec());
+            .filter(|workspace| target.is_virtual() || !workspace.has_other_spec());
         let settled = own.filter(|_| !checks || target.is_virtual());
         let config = settled
             .map(|workspace| EditedConfig::with_placement(workspace, gate, choice))

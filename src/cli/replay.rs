@@ -203,6 +203,6 @@ fn no_anchor(anchor: &str, journal: &[u8], records: u64) -> Option<ReplayFinding
     } else {
         "The anchor is no hash of 64 hex digits.".to_owned()
     };
-    let hint = "records were cut off or written anew since `ralph run` printed this head, or it is another run's";
+    let hint = "records were removed or rewritten since `ralph run` printed this head, or it is another run's";
     Some(ReplayFinding::new(FindingGrade::Differs, what, hint))
 }

@@ -194,7 +194,7 @@ pub(super) fn read_parts(folder: &Path, head: &str, whole: &str) -> Result<Shard
         let of_this = result["shard"].as_str().filter(|_| result["head"] == head);
         let why = match of_this.and_then(|name| name.parse::<Shard>().ok()) {
             None => format!("is no part of this {whole}"),
-            Some(shard) if results.contains_key(&shard) => format!("is part {shard} once more"),
+            Some(shard) if results.contains_key(&shard) => format!("is part {shard} again"),
             Some(shard) if results.keys().any(|other| other.of != shard.of) => {
                 format!("is part {shard}, of another split than the files before it")
             }

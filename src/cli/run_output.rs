@@ -131,7 +131,7 @@ fn tell_aside(event: &Event) {
                 ));
                 for path in &kept.unrestored {
                     ui::print_line(&format!(
-                        "      not put back: {}",
+                        "      not restored: {}",
                         full_path(&kept.package, path)
                     ));
                 }
@@ -139,12 +139,12 @@ fn tell_aside(event: &Event) {
         }
         Event::TasksRestored { kept, tasks, .. } if !kept.is_empty() => {
             let but = if tasks.rows.is_some() {
-                ", but for the tasks that were added"
+                ", except for the tasks that were added"
             } else {
                 ""
             };
             ui::print_line(&format!(
-                "      tasks.md was put back{but}; the other version is {kept}"
+                "      tasks.md was restored{but}; the other version is {kept}"
             ));
         }
         Event::AgentEnded(agent) if agent.leftover_processes > 0 => {

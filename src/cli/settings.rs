@@ -90,7 +90,7 @@ pub(super) fn variable_value(name: &str) -> Result<Option<String>, Fault> {
     value.into_string().map(Some).map_err(|_| {
         Fault::setup_fault(
             format!("{name} is not UTF-8 text."),
-            format!("set {name} anew, or unset it"),
+            format!("set {name} again, or unset it"),
         )
     })
 }

@@ -143,18 +143,20 @@ fn apply_stages(call: &Invocation, target: &TasksTarget, args: &StageArgs) -> Re
 
 /// The stages that `--only` names.
 fn named_stages(target: &TasksTarget, words: &[String]) -> Result<Vec<Stage>, Fault> {
-    let stage = |word: &String| match Stage::from(word.trim().to_owned()) {
-        Stage::Gate(name) if !target.grammar.gates.contains(&name) => {
-            let what = format!(
-                "--only: `{}` is no stage and no configured gate.",
-                name.escape_debug()
-            );
-            let gates = target.grammar.gates.join(", ");
-            let hint =
-                format!("stages are TEST-FIRST, REQ-CHECK, PRE-CR and FINAL; gates: {gates}");
-            Err(Fault::setup_fault(what, hint))
-        }
-        stage => Ok(stage),
-    };
-    words.iter().map(stage).collect()
+    words
+        .iter()
+        .map(|word: &String| match Stage::from(word.trim().to_owned()) {
+            Stage::Gate(name) if !target.grammar.gates.contains(&name) => {
+                let what = format!(
+                    "--only: `{}` is no stage and no configured gate.",
+                    name.escape_debug()
+                );
+                let gates = target.grammar.gates.join(", ");
+                let hint =
+                    format!("stages are TEST-FIRST, REQ-CHECK, PRE-CR and FINAL; gates: {gates}");
+                Err(Fault::setup_fault(what, hint))
+            }
+            stage => Ok(stage),
+        })
+        .collect()
 }

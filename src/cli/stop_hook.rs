@@ -98,7 +98,7 @@ fn in_session(call: &Invocation, event: &HookEvent) -> Invocation {
     if call.root.is_none() && folder.is_absolute() {
         call.root = folder
             .ancestors()
-            .find(|folder: &&Path| folder.join(".ralph/config.yaml").is_file())
+            .find(|folder| folder.join(".ralph/config.yaml").is_file())
             .map(Path::to_owned);
     }
     call
@@ -187,7 +187,7 @@ fn begin_of_root(call: &Invocation, root: &Path, record: &TurnRecord) -> Result<
     // The agent may have broken the configuration. The defaults find the packages then.
     let workspace = call.read_settings(root.to_owned())?.workspace;
     let repositories = workspace.open_repositories()?;
-    let name = record.begin.keys().find(|name: &&String| {
+    let name = record.begin.keys().find(|name| {
         let folder = repositories.repository_folder(name);
         folder.is_some_and(|folder| root.starts_with(folder))
     });

@@ -10,13 +10,13 @@ use std::path::Path;
 /// unique id is named by its line or by its family: `tasks.md:12`, `:12`, `:12.PITEST`, `~0123456789abcdef#1`.
 pub(super) fn key_of(state: &State, id: &str) -> Result<TaskKey, Fault> {
     let rows = &state.spec_state().rows;
-    let found = rows.iter().find(|row: &&Row| {
+    let found = rows.iter().find(|row| {
         let name = row.key.to_string();
         row.key.has_id() && (name == id || name.strip_suffix('.') == Some(id))
     });
     let found = found
         .or_else(|| {
-            rows.iter().find(|row: &&Row| {
+            rows.iter().find(|row| {
                 let Some((file, place)) = id.rsplit_once(':') else {
                     return false;
                 };
@@ -26,7 +26,7 @@ pub(super) fn key_of(state: &State, id: &str) -> Result<TaskKey, Fault> {
         })
         .or_else(|| {
             rows.iter()
-                .find(|row: &&Row| !row.key.has_id() && is_stage_of(row, id, &row.key.family))
+                .find(|row| !row.key.has_id() && is_stage_of(row, id, &row.key.family))
         });
     found.map(|row| row.key.clone()).ok_or_else(|| {
         let near = rows.iter().find(|row| {

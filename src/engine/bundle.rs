@@ -35,7 +35,8 @@ const REMOTE: &str = "remote.txt";
 const ADDRESS: usize = 2_000;
 const MAX_ADDRESS: u64 = 16_000;
 const FILES: &str = "workspace";
-const CHANGE_SECRET: &str = "change the secret where it is used; then it may be told, and the variable that names it removed";
+const CHANGE_SECRET: &str =
+    "replace the secret where it is used, then remove the variable that names it";
 /// The files of a spec.
 const SPEC: [&str; 5] = [
     "tasks.md",
@@ -115,7 +116,7 @@ pub fn pack_workspace(
             Fault::new(
                 FaultKind::Unknown,
                 what,
-                "put its folder back; `ralph replay` tells what is missing",
+                "restore its directory; `ralph replay` names the missing files",
             )
         })?;
         by_repository
@@ -228,7 +229,7 @@ fn holds_no_secret(shown: &str, bytes: &[u8], secrets: &Secrets) -> Result<(), F
         .take_while(|(was, is)| was == is)
         .count()
         + 1;
-    let what = "A known secret, or what looks like one, stands here; without it the chain would be another.";
+    let what = "This line contains a known secret, or a text in the form of one. It cannot be masked without a change of the chain.";
     Err(Fault::setup_fault(what, CHANGE_SECRET).at(shown, Some(number)))
 }
 
@@ -248,7 +249,7 @@ fn no_commit_holds_a_secret(
         return Ok(());
     };
     let name = variable.unwrap_or_default();
-    let what = format!("The value of {name} stands in a commit that goes into the bundle.");
+    let what = format!("A commit of the bundle contains the value of {name}.");
     Err(Fault::setup_fault(what, CHANGE_SECRET).at(format!("{shown} {place}"), None))
 }
 

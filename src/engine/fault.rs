@@ -55,7 +55,7 @@ impl From<io::Error> for Fault {
                 "look at what is there: ralph reads regular files only"
             }
             _ => {
-                "check the disk (space, permissions), then run ralph again: it goes on where it stopped"
+                "check the disk (space, permissions), then run ralph again: it continues where it stopped"
             }
         };
         Self::new(

@@ -129,7 +129,7 @@ impl Engine<'_> {
             }
             let lines = count_of(lost_words(&before, now)?, "line");
             let note = format!(
-                "(Iteration {iteration} took {lines} out of this file. They are back; what it left is in {shown}.)\n"
+                "(Iteration {iteration} took {lines} out of this file. They are restored. Its version is {shown}.)\n"
             );
             Some([before.as_slice(), &whole_entry(&before, note.as_bytes())].concat())
         })

@@ -287,10 +287,7 @@ impl Engine<'_> {
         for _ in 0..TRIES {
             let now = self.disk.read(&path)?.ok_or_else(|| {
                 let what = format!("{} is gone.", self.places.display_path(&path));
-                Fault::changed_fault(
-                    what,
-                    "put it back; the journal knows which boxes are ticked",
-                )
+                Fault::changed_fault(what, "restore it; the journal knows which boxes are ticked")
             })?;
             let mut bytes = now.clone();
             let mut found = Vec::new();
@@ -325,7 +322,6 @@ impl Engine<'_> {
         now: &[Row],
     ) -> Vec<(TaskKey, Mark)> {
         let book = self.fold.state.spec_state();
-        let in_file = |key: &TaskKey| now.iter().find(|row| row.key == *key).map(|row| row.mark);
         let is_hidden = |key: &TaskKey| {
             book.family_rows(&key.family).any(|row| row.is_virtual) && book.row(key).is_some()
         };
@@ -335,7 +331,8 @@ impl Engine<'_> {
             .cloned()
             .collect();
         for (key, mark) in found {
-            let mark = in_file(&key).unwrap_or(mark);
+            let row = now.iter().find(|row| row.key == key);
+            let mark = row.map_or(mark, |row| row.mark);
             // A box that is not ticked in the file may represent an implementation that is done.
             if !is_hidden(&key) || mark.is_done() {
                 flips.retain(|(other, _)| *other != key);
@@ -349,9 +346,9 @@ impl Engine<'_> {
         let shown = self.places.display_path(file);
         Fault::changed_fault(
             format!(
-                "{shown} was saved by somebody else each of {TRIES} times that ralph tried to write it."
+                "Another program saved {shown} each of the {TRIES} times that ralph tried to write it."
             ),
-            "close the program that writes it, then `ralph run` goes on",
+            "close the program that writes it, then `ralph run` continues",
         )
     }
 

@@ -14,10 +14,15 @@ pub(super) fn effect_views(places: &Places, effect: &Effect) -> Vec<(PathBuf, St
             iteration,
             snapshot,
         } => {
-            let line = |package: &PackageState| format!("{}:{}", package.name, package.head);
             vec![(
                 places.before_file(*iteration),
-                join_lines(snapshot.packages.iter().map(line).collect()),
+                join_lines(
+                    snapshot
+                        .packages
+                        .iter()
+                        .map(|package: &PackageState| format!("{}:{}", package.name, package.head))
+                        .collect(),
+                ),
             )]
         }
         Effect::WriteDiff {

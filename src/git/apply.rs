@@ -51,7 +51,7 @@ pub(super) fn move_head(open: &OpenRepo, head: &HeadPosition) -> Result<(), GitE
     };
     match (head.commit, open.find_reference(branch)?) {
         (Some(commit), _) => repo
-            .reference(branch, commit, true, "ralph: put back")
+            .reference(branch, commit, true, "ralph: restore")
             .map(drop),
         (None, known) => known.map_or(Ok(()), |mut known| known.delete()),
     }
@@ -268,7 +268,7 @@ impl ApplyWork<'_> {
             }
             index.write()
         };
-        written().with_action("put the index back")
+        written().with_action("restore the index")
     }
 
     fn check_out(&mut self) -> Result<(), GitError> {

@@ -115,8 +115,8 @@ fn edited_unwatched(
     );
     let ticked = if ticked.is_empty() { "none" } else { &ticked };
     Some(format!(
-        "Nobody knows who edited tasks.md after iteration {iteration} (ticked: {ticked}): a process killed its \
-         supervisor there and may have lived on. The file was put back; the edited one is kept as \
+        "It is unknown who edited tasks.md after iteration {iteration} (ticked: {ticked}): a process killed its \
+         supervisor there and may have lived on. The file was restored; the edited one is saved as \
          .ralph/state/iter-{kept}/tasks-of-the-agent.md. Once a person has used `ralph accept` or `ralph reopen`, edits \
          count again."
     ))

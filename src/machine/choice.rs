@@ -138,7 +138,7 @@ pub fn approval(spec: &SpecState, key: &TaskKey) -> StopReason {
         .map(|row| row.text.clone())
         .unwrap_or_default();
     let hint = format!(
-        "if it is so, `ralph accept {} --reason …`; then `ralph run` goes on",
+        "if it is so, `ralph accept {} --reason …`; then `ralph run` continues",
         spec.name(key)
     );
     StopReason::Approval {

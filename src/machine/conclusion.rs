@@ -37,7 +37,7 @@ pub(super) fn notes(spec: &SpecState, seen: &Findings) -> Vec<String> {
     for claim in &seen.claims {
         let (mark, title) = (claim.to.0, spec.title(&claim.key));
         notes.push(format!(
-            "The agent wrote `[{mark}]` for {title}; it was put back."
+            "The agent wrote `[{mark}]` for {title}; it was restored."
         ));
     }
     if let Some(tasks) = &seen.reworded {
@@ -47,7 +47,7 @@ pub(super) fn notes(spec: &SpecState, seen: &Findings) -> Vec<String> {
             format!(" of {tasks}")
         };
         notes.push(format!(
-            "Text{of} in tasks.md was changed beside the attempt and put back, as nobody can tell by whom. A person edits it \
+            "Text{of} in tasks.md was changed during the attempt and restored, because ralph cannot tell who changed it. Edit it \
              between attempts (`ralph pause`)."
         ));
     }

@@ -186,7 +186,7 @@ fn last_words(state: &State, attempt: &Attempt) -> Option<String> {
     match words.ends_with('?') {
         _ if words.is_empty() || attempt.end.to_string().contains(words) => None,
         true => Some(format!(
-            "The agent asked: \"{words}\" Nobody answers while ralph runs ({log})."
+            "The agent asked: \"{words}\" It gets no answer while ralph runs ({log})."
         )),
         false => Some(format!("Its last words: \"{words}\" ({log}).")),
     }

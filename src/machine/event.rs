@@ -13,6 +13,7 @@ use crate::task::{BoxClaim, Mark, Row, TaskKey};
 use crate::turn::Usage;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fmt::{self, Write as _};
 
 /// Files or packages that a sentence names.
 const NAMED: usize = 10;
@@ -497,10 +498,10 @@ pub struct Validation {
 impl Event {
     /// The variant's name, for messages.
     pub fn name(&self) -> String {
-        format!("{self:?}")
-            .chars()
-            .take_while(char::is_ascii_alphanumeric)
-            .collect()
+        let mut word = FirstWord(String::new());
+        // Ends with an error after the name, so that no gate report is formatted.
+        let _ = write!(word, "{self:?}");
+        word.0
     }
 
     /// True for a fact whose loss in a power cut only makes ralph do idempotent work again; it need not be
@@ -513,5 +514,21 @@ impl Event {
                 | Self::ProgressAppended
                 | Self::Waited
         )
+    }
+}
+
+/// The letters and digits before any other character of a text.
+struct FirstWord(String);
+
+impl fmt::Write for FirstWord {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let word = text.split(|c: char| !c.is_ascii_alphanumeric()).next();
+        let word = word.unwrap_or_default();
+        self.0.push_str(word);
+        if word.len() == text.len() {
+            Ok(())
+        } else {
+            Err(fmt::Error)
+        }
     }
 }

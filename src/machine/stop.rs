@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Next action after a run that was only cut short.
-const GO_ON: &str = "`ralph run` goes on where this run stopped";
+const GO_ON: &str = "`ralph run` continues where this run stopped";
 
 /// Reason why a run stopped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -94,7 +94,7 @@ fn set_aside(
         Ok(next) => {
             let again = duration(seconds);
             lines.push(format!(
-                "`{next}` makes the next attempt; `{name}` is asked again in {again}."
+                "`{next}` makes the next attempt; `{name}` is tried again in {again}."
             ));
             conclude(
                 state,

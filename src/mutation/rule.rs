@@ -124,7 +124,7 @@ impl Rule {
                 fallen = true;
                 outcome.failing.insert(index);
                 outcome.below.push(format!(
-                    "The coverage of class {}{} as a whole is {whole}; it was {} before the task.",
+                    "The mutation score of class {}{} as a whole is {whole}; it was {} before the task.",
                     class.class,
                     of_package(&class.package),
                     floor.base
@@ -217,7 +217,7 @@ impl Rule {
             };
         }
         format!(
-            "The coverage of {name} is {}, below the threshold of {}%.",
+            "The mutation score of {name} is {}, below the threshold of {}%.",
             self.figures(tally),
             self.threshold
         )

@@ -136,7 +136,7 @@ fn unreached_mutants_fail_a_class_and_both_figures_are_told() {
     assert_eq!(
         strict.below,
         [
-            "The coverage of class com.acme.Foo of package p is 60% (3/5); 100% (3/3) without the 2 mutants that no test reaches, below the threshold of 70%."
+            "The mutation score of class com.acme.Foo of package p is 60% (3/5); 100% (3/3) without the 2 mutants that no test reaches, below the threshold of 70%."
         ]
     );
     assert_eq!(
@@ -152,7 +152,7 @@ fn unreached_mutants_fail_a_class_and_both_figures_are_told() {
     )]);
     assert_eq!(
         sole.below,
-        ["The coverage of class com.acme.Foo is 0% (0/1), below the threshold of 70%."]
+        ["The mutation score of class com.acme.Foo is 0% (0/1), below the threshold of 70%."]
     );
     let nothing = [score("p", "com.acme.Foo", tally(0, 0, 2))];
     for no_coverage in [NoCoverage::Survived, NoCoverage::Ignore] {

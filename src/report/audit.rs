@@ -1,6 +1,6 @@
 //! Results of an audit of a history: for each box that was ticked, what a gate says of the commits behind it.
 //!
-//! Promises: only a gate's PASS makes a box true and only its FAIL untrue; what could not be told is neither, and is
+//! Promises: only a gate's PASS makes a box true and only its FAIL untrue; what could not be judged is neither, and is
 //! counted apart. Where several boxes were ticked at once, each stands for the changed files that its text names and
 //! for those that no text names; what cannot be divided like this holds for all of them.
 
@@ -164,7 +164,7 @@ impl Audit {
         self.boxes.iter().filter(|it| it.is(verdict)).count() as u64
     }
 
-    /// One sentence: `31 boxes ticked, 9 untrue; 2 had nothing to judge, 1 could not be told`.
+    /// One sentence: `31 boxes ticked, 9 untrue; 2 had nothing to judge, 1 could not be judged`.
     pub fn headline_text(&self) -> String {
         let (noun, what) = match self.by.as_str() {
             "boxes" => ("box", "ticked"),
@@ -173,7 +173,7 @@ impl Audit {
         let all = count(self.boxes.len() as u64, noun);
         let beside = [
             ("SKIP", "had nothing to judge"),
-            ("ERROR", "could not be told"),
+            ("ERROR", "could not be judged"),
         ];
         let beside = beside
             .map(|(word, what)| (self.count_verdict(word), what))
@@ -396,7 +396,7 @@ mod tests {
         }
     }
 
-    const OF_FOO: &str = "The coverage of class a.Foo of package app is 25% (1/4).";
+    const OF_FOO: &str = "The mutation score of class a.Foo of package app is 25% (1/4).";
 
     /// Verdicts of boxes that were ticked at once.
     fn together(texts: &[&str], report: &GateReport) -> Vec<String> {
@@ -483,7 +483,7 @@ mod tests {
         .into();
         assert_eq!(
             audit.headline_text(),
-            "5 boxes ticked, 1 untrue; 1 had nothing to judge, 2 could not be told"
+            "5 boxes ticked, 1 untrue; 1 had nothing to judge, 2 could not be judged"
         );
         assert_eq!(audit.audit_facts()["audit"], "untrue");
         audit.boxes.truncate(1);

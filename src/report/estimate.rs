@@ -4,7 +4,7 @@
 
 use crate::machine::budget::dollars;
 use crate::machine::choice::is_required_open;
-use crate::machine::state::{Family, SpecState, State, Used};
+use crate::machine::state::{SpecState, State, Used};
 use crate::source::text::count;
 use crate::task::Stage;
 use serde::Serialize;
@@ -45,7 +45,7 @@ impl Estimate {
             / from_tasks as u64;
         let usd_micros = open
             .iter()
-            .map(|name: &&str| {
+            .map(|name| {
                 let spent = spec.family(name).map_or(0, |family| family.used.micros);
                 mean.saturating_sub(spent)
             })
@@ -89,10 +89,12 @@ fn open_families(spec: &SpecState) -> BTreeSet<&str> {
 /// Returns the cost of each finished family that reported it.
 fn finished_costs(spec: &SpecState) -> Vec<u64> {
     let open = open_families(spec);
-    let is_priced = |family: &Family| family.used.priced > 0 && family.used != Used::default();
     spec.families
         .iter()
-        .filter(|(name, family)| is_priced(family) && !open.contains(name.as_str()))
+        .filter(|(name, family)| {
+            let used = &family.used;
+            used.priced > 0 && *used != Used::default() && !open.contains(name.as_str())
+        })
         .map(|(_, family)| family.used.micros)
         .collect()
 }
@@ -100,6 +102,7 @@ fn finished_costs(spec: &SpecState) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::state::Family;
     use crate::task::{Grammar, TaskFile};
 
     fn state(text: &str, costs: &[(&str, u64)]) -> State {

@@ -180,7 +180,7 @@ mod tests {
             }],
             left_out: vec![ExcludedFile {
                 file: "app/src/main/java/a/Bar.java".into(),
-                why: "no test class stands for it".into(),
+                why: "no test class belongs to it".into(),
             }],
             millis: 9_870,
             trace: Trace {
@@ -200,7 +200,7 @@ mod tests {
         How PITEST came to its verdict
           scope: 1 class judged, 1 changed file left out
             app a.Foo: 10 killed, 2 timed out, 7 survived, 1 not covered, 0 without verdict
-            left out app/src/main/java/a/Bar.java: no test class stands for it
+            left out app/src/main/java/a/Bar.java: no test class belongs to it
           runs: 2 of the mutation engine
             app/core own: 20 mutants tried, 10 killed, 2 of them timed out, 4.3 s: 50% (10/20), not enough
               asked 1 test class (a.FooTest), 0.7 s without mutation, time-out constant 1.5 s

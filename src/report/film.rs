@@ -176,7 +176,7 @@ fn record_facts(event: &Event, before: &State, task: &str) -> (Vec<String>, Vec<
             } else {
                 format!("; the other version is {kept}")
             };
-            wrote.push(format!("tasks.md, as it was{other}"));
+            wrote.push(format!("tasks.md, restored{other}"));
         }
         Event::Checked { check, results, .. } => {
             let word = check.word();
@@ -227,7 +227,7 @@ fn request(event: &Event, before: &State) -> Vec<String> {
         }
         Event::BudgetAllowed { more } => format!("a person allowed {more} more"),
         Event::Paused { begins: true } => "a person paused the run".to_owned(),
-        Event::Paused { begins: false } => "a person had the run go on".to_owned(),
+        Event::Paused { begins: false } => "a person resumed the run".to_owned(),
         Event::RunStopped { stop } => format!("the end: {stop}"),
         Event::FamilyPinned { family, snapshot } => {
             let pinned = format!("the base of the task {family} was pinned");
@@ -273,7 +273,7 @@ fn observed(event: &Event, before: &State) -> Vec<String> {
         ));
     }
     if *tasks_changed {
-        lines.push("tasks.md is not as it was before the attempt".to_owned());
+        lines.push("tasks.md differs from its text before the attempt".to_owned());
     }
     if let Some(validation) = validation {
         lines.push(format!(
@@ -290,7 +290,7 @@ fn tasks_seen(tasks: &TasksSeen) -> Vec<String> {
         (Some(rows), _) => format!("tasks.md: {}, in a text not seen before", boxes(rows.len())),
         (None, 0) => "tasks.md, as expected".to_owned(),
         (None, marks) => format!(
-            "tasks.md: {} ticked or opened by somebody else",
+            "tasks.md: {} ticked or unticked by another program",
             boxes(marks)
         ),
     };
@@ -300,11 +300,10 @@ fn tasks_seen(tasks: &TasksSeen) -> Vec<String> {
 }
 
 fn head_lines(snapshot: &Snapshot) -> Vec<String> {
-    let short = |commit: &str| commit.chars().take(COMMIT).collect::<String>();
     snapshot
         .heads()
         .iter()
-        .map(|(package, head)| format!("{package} at {}", short(&head.0)))
+        .map(|(package, head)| format!("{package} at {:.COMMIT$}", head.0))
         .collect()
 }
 
@@ -312,7 +311,7 @@ fn put_back(kept: &[KeptWork]) -> Vec<String> {
     kept.iter()
         .map(|kept: &KeptWork| {
             format!(
-                "{} put back; what was there is {}",
+                "{} restored; its former content is {}",
                 kept.package, kept.reference
             )
         })

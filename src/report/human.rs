@@ -58,7 +58,7 @@ mod tests {
         let (report, folders) = (fail(), folders());
         insta::assert_snapshot!(report_lines(&shown(&report, &folders)).join("\n"), @"
         app a.Foo: 1 killed, 0 timed out, 1 survived, 0 not covered
-        PITEST FAIL — The coverage of class a.Foo of package app is 50% (1/2), below the threshold of 70%.
+        PITEST FAIL — The mutation score of class a.Foo of package app is 50% (1/2), below the threshold of 70%.
         - report: .ralph/state/iter-7/report/index.html
         src/app/src/main/java/a/Foo.java:12: changed conditional boundary (ConditionalsBoundary, on a changed line)
             if (a > b) {

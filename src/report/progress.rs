@@ -50,17 +50,15 @@ pub fn entry_lines(entry: &ProgressEntry) -> Vec<String> {
 /// `PITEST PASS — 84% (21/25)` and its kin.
 pub fn gate_headline(name: &str, report: &GateReport) -> String {
     let coverage = report.coverage;
-    let score = || {
-        format!(
-            "{}% ({}/{})",
-            coverage.percent_floor(),
-            coverage.killed,
-            coverage.total
-        )
-    };
+    let score = format!(
+        "{}% ({}/{})",
+        coverage.percent_floor(),
+        coverage.killed,
+        coverage.total
+    );
     match &report.verdict {
         Verdict::Pass if coverage.total == 0 => format!("{name} PASS"),
-        Verdict::Pass => format!("{name} PASS — {}", score()),
+        Verdict::Pass => format!("{name} PASS — {score}"),
         Verdict::Fail { reasons } => {
             let first = reasons
                 .first()

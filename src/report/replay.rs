@@ -4,7 +4,7 @@ use super::annotations::github::{within_limit, workflow_command};
 use super::annotations::junit::{Case, junit_document, xml};
 use super::progress::plain_line;
 use super::width::{pad_text, text_width};
-use crate::mutation::{GateReport, Survivor, Tally, Verdict};
+use crate::mutation::{GateReport, Survivor, Verdict};
 use crate::source::Problem;
 use crate::source::text::{count, names};
 use serde::Serialize;
@@ -119,10 +119,9 @@ pub struct Replayed {
 impl Replayed {
     /// The worst that was found; `None` if all is equal.
     pub fn worst_grade(&self) -> Option<FindingGrade> {
-        let has = |grade| self.findings.iter().any(|finding| finding.kind == grade);
         [FindingGrade::Differs, FindingGrade::Unknown]
             .into_iter()
-            .find(|grade| has(*grade))
+            .find(|grade| self.findings.iter().any(|finding| finding.kind == *grade))
     }
 
     /// A gate was run again, and said the same.
@@ -163,7 +162,7 @@ impl Replayed {
             ),
             Some(FindingGrade::Unknown) => {
                 format!(
-                    "Could not be told in {}; nothing differs.",
+                    "Undetermined in {}; nothing differs.",
                     count(many(FindingGrade::Unknown), "place")
                 )
             }
@@ -184,19 +183,22 @@ impl Replayed {
             widest(|line| line.by),
             widest(|line| &line.verdict),
         );
-        let row = |line: &BoxLine| {
-            let mark = if line.done { 'x' } else { ' ' };
-            let [task, by, verdict] = [
-                (&*line.task, task),
-                (line.by, by),
-                (&*line.verdict, verdict),
-            ]
-            .map(|(cell, columns)| pad_text(cell, columns));
-            format!("[{mark}] {task}  {by}  {verdict}  {}", line.evidence_text())
-                .trim_end()
-                .to_owned()
-        };
-        let mut lines: Vec<String> = self.boxes.iter().map(row).collect();
+        let mut lines: Vec<String> = self
+            .boxes
+            .iter()
+            .map(|line: &BoxLine| {
+                let mark = if line.done { 'x' } else { ' ' };
+                let [task, by, verdict] = [
+                    (&*line.task, task),
+                    (line.by, by),
+                    (&*line.verdict, verdict),
+                ]
+                .map(|(cell, columns)| pad_text(cell, columns));
+                format!("[{mark}] {task}  {by}  {verdict}  {}", line.evidence_text())
+                    .trim_end()
+                    .to_owned()
+            })
+            .collect();
         lines.extend(self.older_gates.iter().map(|what| plain_line(what)));
         let engines = self.gates.iter().filter_map(GateLine::other_engine);
         let unchecked = self
@@ -217,19 +219,18 @@ impl Replayed {
 
     /// For programs. A field, once released, keeps its name and meaning.
     pub fn replay_facts(&self) -> Value {
-        let finding = |finding: &ReplayFinding| {
-            json!({
-                "grade": finding.kind, "place": finding.place, "line": finding.line, "what": finding.what,
-                "hint": finding.hint,
-            })
-        };
         json!({
             "replay": self.worst_grade().map_or(json!("equal"), |grade| json!(grade)),
             "records": self.records,
             "head": self.head,
             "boxes": self.boxes,
             "gates": self.gates,
-            "findings": self.findings.iter().map(finding).collect::<Vec<_>>(),
+            "findings": self.findings.iter().map(|finding: &ReplayFinding| {
+            json!({
+                "grade": finding.kind, "place": finding.place, "line": finding.line, "what": finding.what,
+                "hint": finding.hint,
+            })
+        }).collect::<Vec<_>>(),
             "unchecked": self.unchecked,
             "older_gates": self.older_gates,
         })
@@ -242,23 +243,25 @@ impl Replayed {
             Some(FindingGrade::Unknown) => "warning",
             Some(FindingGrade::Differs) => "error",
         };
-        let finding = |finding: &ReplayFinding| {
-            let line = finding.line.map_or(1, |line| line as u64);
-            let place = Some((finding.place.as_str(), line)).filter(|(file, _)| !file.is_empty());
-            let text = format!(
-                "{}\nhint: {}",
-                plain_line(&finding.what),
-                plain_line(&finding.hint)
-            );
-            workflow_command(level(Some(finding.kind)), place, "ralph replay", &text)
-        };
         let all = workflow_command(
             level(self.worst_grade()),
             None,
             "ralph replay",
             &self.verdict_sentence(),
         );
-        within_limit(std::iter::once(all).chain(self.findings.iter().map(finding)))
+        within_limit(std::iter::once(all).chain(self.findings.iter().map(
+            |finding: &ReplayFinding| {
+                let line = finding.line.map_or(1, |line| line as u64);
+                let place =
+                    Some((finding.place.as_str(), line)).filter(|(file, _)| !file.is_empty());
+                let text = format!(
+                    "{}\nhint: {}",
+                    plain_line(&finding.what),
+                    plain_line(&finding.hint)
+                );
+                workflow_command(level(Some(finding.kind)), place, "ralph replay", &text)
+            },
+        )))
     }
 
     /// JUnit XML: a test case for the replay as a whole and each finding, one for each box. An error is ralph's own fault.
@@ -375,15 +378,14 @@ pub fn judged_otherwise(
 
 /// Killed and surviving mutants by class.
 fn count_mutants(report: &GateReport) -> BTreeMap<(&str, &str), (u64, u64)> {
-    let count = |class: &Tally| {
-        (
-            class.killed + class.timed_out,
-            class.survived + class.no_coverage,
-        )
-    };
     let classes = report.classes.iter();
     classes
-        .map(|class| ((&*class.package, &*class.class), count(&class.tally)))
+        .map(|class| {
+            let tally = &class.tally;
+            let killed = tally.killed + tally.timed_out;
+            let alive = tally.survived + tally.no_coverage;
+            ((&*class.package, &*class.class), (killed, alive))
+        })
         .collect()
 }
 

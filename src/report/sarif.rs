@@ -66,11 +66,13 @@ pub fn sarif_log(
             .entry(&result.rule.id)
             .or_insert_with(|| rule_value(result));
     }
-    let index = |id: &str| rules.keys().position(|known| *known == id);
     let notifications: Vec<Value> = notifications.iter().map(|(grade, text): &(SarifLevel, String)| json!({ "level": grade, "message": { "text": text } })).collect();
     let results: Vec<Value> = results
         .iter()
-        .map(|found| result_value(found, index(&found.rule.id)))
+        .map(|found| {
+            let index = rules.keys().position(|known| *known == found.rule.id);
+            result_value(found, index)
+        })
         .collect();
     let log = json!({
         "$schema": SCHEMA,

@@ -196,6 +196,11 @@ impl Spent {
 }
 
 impl SpecSpent {
+    /// Returns the milliseconds that agents and gates worked on a task with its stages.
+    pub fn millis_of(&self, family: &str) -> (u64, u64) {
+        self.families.get(family).copied().unwrap_or_default()
+    }
+
     /// Milliseconds of the middle one of a gate's verdicts, and how many there are.
     pub fn median_millis(&self, gate: &str) -> Option<(u64, usize)> {
         let mut times = self.judged.get(gate)?.clone();

@@ -306,7 +306,7 @@ pub fn next(board: &Board) -> Vec<String> {
             lines.push("next: nothing can be taken".to_owned());
             let rest: Vec<String> = reasons
                 .iter()
-                .filter(|reason: &&String| !is_in_why(board, reason))
+                .filter(|reason| !is_in_why(board, reason))
                 .cloned()
                 .collect();
             add_list(&rest, &mut lines);
@@ -389,7 +389,7 @@ pub(super) fn dearest_tasks(board: &Board) -> Vec<String> {
     dearest
         .iter()
         .take(REASONS_SHOWN)
-        .map(|family: &&BoardRow| {
+        .map(|family| {
             let used = family.used;
             let tokens = (used.tokens > 0).then(|| count(used.tokens, "token"));
             let cost = (used.priced > 0).then(|| dollars(used.micros));
@@ -406,7 +406,7 @@ pub fn end_summary(board: &Board) -> Vec<String> {
     let weak = weak_evidence(board);
     if !weak.is_empty() {
         let weak = names(&weak, 20);
-        lines.push(format!("look at what stands for less: {weak}"));
+        lines.push(format!("weakly verified: {weak}"));
     }
     lines
 }

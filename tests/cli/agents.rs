@@ -74,7 +74,7 @@ fn rewritten_history_is_put_back_and_kept() {
         project
             .entry(1)
             .lines
-            .contains("History was rewritten in app; HEAD was put back")
+            .contains("History was rewritten in app; HEAD was restored")
     );
     assert_eq!(project.git("src/app", &["rev-parse", "HEAD~2"]), start);
     assert_eq!(

@@ -136,7 +136,7 @@ fn a_worker_that_removes_frozen_test_lines_opens_test_first_once() {
     project.ralph(&["run"]).code(0);
     let said = project.entry(2).lines;
     assert!(
-        said.contains("test code of TEST-FIRST is not as it was"),
+        said.contains("test code of TEST-FIRST was changed"),
         "{said}"
     );
     assert_eq!(

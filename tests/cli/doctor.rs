@@ -308,7 +308,7 @@ fn what_would_be_skipped_is_said_with_its_reason() {
     project.tool("git", "echo git version 2.47.1");
     let done = doctor(&project, &[]).code(0);
     insta::assert_snapshot!(about(&project, &done, &["app", "web", "gates.PITEST", "checks.red", "checks.green", "optional"]), @r#"
-    warning gates.PITEST Package old is built by Gradle, and gates.PITEST.classpath_command does not say how: there will be no verdict.
+    warning gates.PITEST Package old is built by Gradle, and gates.PITEST.classpath_command is not set: there will be no verdict.
     hint: Write `classpath_command: [gradle, --init-script, "{init_script}", --quiet, ralphClasspath]` below gates.PITEST.
     skipped app This package has production files and no test: `1.PITEST` and gates like it leave classes without tests out, so they would judge nothing.
     hint: Begin with tests: `ralph stage` gives tasks a TEST-FIRST stage.
@@ -359,7 +359,7 @@ fn without_a_workspace_nothing_is_needed_and_a_broken_one_is_said() {
     let done = Project::finish(elsewhere).code(0);
     assert_eq!(
         about(&project, &done, &["workspace", "git"]),
-        "absent workspace there is none here, so nothing is needed\nhint: `ralph init` makes one\nabsent git not on PATH"
+        "absent workspace there is no workspace here, so nothing is needed\nhint: `ralph init` makes one\nabsent git not on PATH"
     );
     project.write(".ralph/config.yaml", "nonsense: 1\n");
     let done = doctor(&project, &[]).code(1);

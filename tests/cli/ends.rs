@@ -168,8 +168,7 @@ fn a_budget_that_is_used_up_ends_the_run_and_its_end_says_what_it_took() {
         done.err
     );
     assert!(
-        done.err
-            .contains("look at what stands for less: 1. (a commit alone)"),
+        done.err.contains("weakly verified: 1. (a commit alone)"),
         "{}",
         done.err
     );
@@ -340,7 +339,7 @@ fn another_agent_stands_in_for_one_that_is_out_of_quota_and_the_run_does_not_wai
     );
     let (out, stood_in) = (project.entry(1).lines, project.entry(2).lines);
     assert!(
-        out.contains("`second` makes the next attempt; `default` is asked again in 3 h."),
+        out.contains("`second` makes the next attempt; `default` is tried again in 3 h."),
         "{out}"
     );
     assert!(

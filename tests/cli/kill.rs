@@ -244,7 +244,7 @@ fn a_run_that_was_killed_in_a_gate_goes_on_and_claims_no_edit_of_tasks() {
     project.ralph(&["run"]).code(-1);
     let second = project.ralph(&["run"]).code(0);
     assert!(
-        !second.out.contains("put back"),
+        !second.out.contains("restored"),
         "tasks.md is unchanged: {}",
         second.out
     );

@@ -255,7 +255,7 @@ const FORGERIES: &[Forgery] = &[
     (
         "gate-ended",
         |e| e["left"] = "0".repeat(64).into(),
-        "is not what it was",
+        "were changed",
     ),
     (
         "gate-ended",
@@ -338,7 +338,7 @@ fn evidence_and_decisions_that_were_changed_in_a_chain_made_anew_are_named() {
     project.write("progress.txt", &progress);
     let (grade, told) = player.told();
     assert!(
-        grade == Some(FindingGrade::Differs) && told[0].contains("No record stands behind"),
+        grade == Some(FindingGrade::Differs) && told[0].contains("No record matches"),
         "{told:?}"
     );
 }
@@ -402,13 +402,9 @@ fn files_that_were_changed_are_named_with_their_line() {
             &|text| {
                 text.to_owned() + "## 2099-01-01T00:00:00Z iteration 9 · 2. · 01234567\nACCEPTED\n"
             },
-            "No record stands behind this entry.",
+            "No record matches this entry.",
         ),
-        (
-            &log,
-            &|text| text.to_owned() + "more\n",
-            "is not what it was.",
-        ),
+        (&log, &|text| text.to_owned() + "more\n", "were changed."),
     ];
     for (file, change, says) in changes {
         let text = project.read(file);
@@ -481,7 +477,7 @@ fn kinds_of_files_are_those_of_the_run_whatever_the_configuration_says_today() {
         (
             serde_json::json!([["a["], [], []]),
             FindingGrade::Unknown,
-            "A pattern that tells files apart is none: ",
+            "A pattern for kinds of files is invalid: ",
         ),
     ] {
         let mut forged = all.clone();
@@ -681,7 +677,7 @@ fn the_head_is_handed_to_a_command_and_one_that_does_not_take_it_is_said() {
     for (argv, says) in [
         (
             "cp, /dev/stdin, /nowhere/head",
-            "hooks.anchor exited with code 1, so nobody keeps the chain's head",
+            "hooks.anchor exited with code 1, so the chain's head",
         ),
         ("no-such-program, '{head}'", "could not be started"),
     ] {
@@ -723,7 +719,7 @@ fn what_is_missing_is_said_and_is_never_equal() {
             "{}",
             done.err
         );
-        assert!(done.out.contains("Could not be told"), "{}", done.out);
+        assert!(done.out.contains("Undetermined in"), "{}", done.out);
     }
     // Another name is another package.
     let project = ran();
@@ -864,7 +860,7 @@ fn a_bundle_replays_in_an_empty_folder_with_its_gates_and_gives_the_same_bytes_e
             "2/3",
             "is part 2/3, of another split than the files before it.",
         ),
-        ("1/2", "is part 1/2 once more."),
+        ("1/2", "is part 1/2 again."),
     ] {
         elsewhere.write(
             "parts/3.json",
@@ -1020,8 +1016,7 @@ fn a_value_that_stands_in_a_commit_which_goes_into_a_bundle_is_refused_with_its_
         let mut command = project.command(&["bundle", "run.tar"]);
         command.env(name, value);
         let done = Project::finish(command).code(2);
-        let what =
-            format!("{place}The value of {name} stands in a commit that goes into the bundle.");
+        let what = format!("{place}A commit of the bundle contains the value of {name}.");
         assert!(
             done.err.contains(&what) && !done.err.contains(value),
             "{}",
@@ -1062,8 +1057,9 @@ fn a_run_can_be_read_record_by_record() {
         .find(|frame| frame.contains("PITEST FAIL"))
         .unwrap();
     assert!(
-        failed
-            .contains(" · 2.PITEST · GateEnded\n  saw      2.PITEST FAIL — The coverage of class "),
+        failed.contains(
+            " · 2.PITEST · GateEnded\n  saw      2.PITEST FAIL — The mutation score of class "
+        ),
         "{failed}"
     );
     assert!(

@@ -261,7 +261,7 @@ fn odd_words_mean_what_their_author_meant() {
     warning: plan.md:3: 4 open tasks without an id: each is named by its line, and the file can hold no gate or stage of it. [no-id]
       hint: Write ids (`- [ ] 1. …`), or use `stages: virtual`.
     warning: plan.md:26: Sections that look like checklists hold boxes, and each is a task: "Acceptance Criteria", "✅ 2. Definition of Done:". [checklist]
-      hint: If they are none: `tasks: {sections: {exclude: ["Acceptance Criteria", "✅ 2. Definition of Done:"]}}` in .ralph/config.yaml.
+      hint: If they are not tasks: `tasks: {sections: {exclude: ["Acceptance Criteria", "✅ 2. Definition of Done:"]}}` in .ralph/config.yaml.
     0 errors, 6 warnings
     "#);
 }
@@ -280,7 +280,7 @@ fn a_run_ends_at_each_stop_until_a_person_says_go_on() {
     );
     assert!(
         done.err.contains(
-            "hint: if it is so, `ralph accept tasks.md:4 --reason …`; then `ralph run` goes on"
+            "hint: if it is so, `ralph accept tasks.md:4 --reason …`; then `ralph run` continues"
         ),
         "{}",
         done.err

@@ -72,7 +72,7 @@ fn verdicts_attempts_reasons_and_blocks_stand_in_one_table() {
     next: nothing, all required boxes are ticked
     gate LINT: 1 PASS, 1 SKIP
     5 attempts, 0 reworks
-    look at what stands for less: 3. (a person), 3.LINT (SKIP: nothing was judged)
+    weakly verified: 3. (a person), 3.LINT (SKIP: nothing was judged)
     run: none is active
     "#);
 }

@@ -171,7 +171,7 @@ fn each_file_that_a_gate_left_is_held_by_the_record_of_its_verdict() {
             let (grade, told) = player.told();
             assert_eq!(grade, Some(FindingGrade::Differs), "{what}");
             assert!(
-                names(&told[0], at..=at) && told[0].contains("is not what it was"),
+                names(&told[0], at..=at) && told[0].contains("were changed"),
                 "{what}: {told:?}"
             );
         };

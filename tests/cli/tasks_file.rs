@@ -20,7 +20,7 @@ fn an_agent_that_only_ticks_boxes_gets_none_ticked() {
             .lines
             .contains("- Nothing was committed.\n")
     );
-    assert!(done.out.contains("tasks.md was put back"), "{}", done.out);
+    assert!(done.out.contains("tasks.md was restored"), "{}", done.out);
     assert!(
         done.err.contains("1. was rejected 3 times in a row") && done.err.contains("hint:"),
         "{}",
@@ -40,7 +40,7 @@ fn what_an_agent_ticks_beside_good_work_is_named_and_put_back() {
         project
             .entry(1)
             .lines
-            .contains("The agent wrote `[x]` for 2.; it was put back.")
+            .contains("The agent wrote `[x]` for 2.; it was restored.")
     );
 }
 
@@ -57,7 +57,7 @@ fn a_task_that_is_added_beside_an_attempt_stays_whole_and_is_taken() {
     assert_eq!(project.read("tasks.md"), whole);
     assert!(
         done.out
-            .contains("put back, but for the tasks that were added; the other"),
+            .contains("restored, except for the tasks that were added; the other"),
         "{}",
         done.out
     );
@@ -129,7 +129,7 @@ fn edited_text_is_restored_and_the_edited_file_kept() {
             .read(".ralph/state/iter-1/tasks-of-the-agent.md")
             .contains("Nothing much")
     );
-    let said = "Text of 2. in tasks.md was changed beside the attempt and put back, as nobody can tell by whom. A person edits it between attempts (`ralph pause`).\n";
+    let said = "Text of 2. in tasks.md was changed during the attempt and restored, because ralph cannot tell who changed it. Edit it between attempts (`ralph pause`).\n";
     assert!(
         project.entry(1).lines.contains(said),
         "{}",

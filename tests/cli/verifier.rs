@@ -108,7 +108,7 @@ fn a_batch_of_which_half_failed_is_unresolved() {
     Verifier: 2 file edits are unresolved. Do not report them as done.
     - `b.txt` failed (Edit): String to replace not found in file. String: x
     - `d.txt` failed (Edit): String to replace not found in file. String: x
-    Look at `git status` and `git diff`; make each of these edits, or leave it out and say so.
+    Look at `git status` and `git diff`; make each of these edits, or report that you leave it out.
     ");
     let facts = &verify(&project, &["--from", "amp", "--json"], &turn)
         .code(1)
@@ -298,7 +298,7 @@ fn hermes_is_verified_by_its_session_or_by_its_footer() {
     - `f4.md` failed (patch): Could not find a match for old_string in the file
     - An edit that named no file failed (patch): path required
     - `nodir/f1.md/x` was reported as edited (write_file) but is unchanged.
-    Look at `git status` and `git diff`; make each of these edits, or leave it out and say so.
+    Look at `git status` and `git diff`; make each of these edits, or report that you leave it out.
     ");
     let done = verify(&project, &["--from", "hermes"], PRINTED).code(1);
     assert!(

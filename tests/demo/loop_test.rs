@@ -289,7 +289,7 @@ fn a_tick_that_the_agent_forged_is_put_back_and_said() {
         kept.contains("- [x] 2.PITEST"),
         "what the agent wrote is kept"
     );
-    let said = "- The agent wrote `[x]` for 2.PITEST; it was put back.";
+    let said = "- The agent wrote `[x]` for 2.PITEST; it was restored.";
     assert!(
         entry(&demo.entries(), 9)
             .lines

@@ -219,7 +219,7 @@ fn what_tests_write_is_put_right_and_what_then_makes_tests_red_gives_no_verdict(
     );
     workspace.commit();
     let told = Value::from(
-        "Tests or mutants wrote files of the checkout; the tests passed beside them, and they were put right: \
+        "Tests or mutants wrote files of the checkout. The tests passed with them, and they were restored: \
          src/p/pom.xml, src/p/src/test/resources/got.txt.",
     );
     let passes = workspace.gate("HEAD~2");

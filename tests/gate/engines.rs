@@ -85,11 +85,11 @@ fn what_mutmut_leaves_is_a_verdict_only_where_each_mutant_has_one() {
         ("meta 1,3", Pass),
         (
             "meta 0,0",
-            Fail("The coverage of file src/shop/price.py of package p is 0% (0/2)"),
+            Fail("The mutation score of file src/shop/price.py of package p is 0% (0/2)"),
         ),
         (
             "meta 1,0",
-            Fail("The coverage of file src/shop/price.py of package p is 50% (1/2)"),
+            Fail("The mutation score of file src/shop/price.py of package p is 50% (1/2)"),
         ),
         (
             "meta 33,5",
@@ -246,11 +246,11 @@ fn what_stryker_leaves_is_a_verdict_only_where_each_mutant_has_one() {
         ("report Killed Killed", Pass),
         (
             "report Survived Survived",
-            Fail("The coverage of file src/calc.ts of package p is 0% (0/2)"),
+            Fail("The mutation score of file src/calc.ts of package p is 0% (0/2)"),
         ),
         (
             "report Killed NoCoverage",
-            Fail("The coverage of file src/calc.ts of package p is 50% (1/2)"),
+            Fail("The mutation score of file src/calc.ts of package p is 50% (1/2)"),
         ),
         (
             "report NoCoverage",

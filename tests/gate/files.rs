@@ -132,7 +132,7 @@ fn mutants_of_python_are_killed_or_named_with_line_and_change() {
     let weak = project.run();
     let said = reasons(&weak);
     assert!(
-        said.starts_with("The coverage of file src/shop/price.py of package p is "),
+        said.starts_with("The mutation score of file src/shop/price.py of package p is "),
         "{said}"
     );
     assert_eq!(weak.failing, ["p/src/shop/price.py"]);
@@ -322,7 +322,7 @@ fn own_tests_are_asked_first_and_all_where_these_do_not_suffice() {
     project.settings.tests = TestTiers::Own;
     let said = reasons(&project.run());
     assert!(
-        said.starts_with("The coverage of file src/shop/price.py of package p is 0% (0/4)"),
+        said.starts_with("The mutation score of file src/shop/price.py of package p is 0% (0/4)"),
         "{said}"
     );
 
@@ -371,7 +371,7 @@ fn mutants_of_typescript_are_killed_or_named_with_line_and_change() {
     let weak = project.run();
     let said = reasons(&weak);
     assert!(
-        said.starts_with("The coverage of file src/calc.ts of package p is 50% (1/2)"),
+        said.starts_with("The mutation score of file src/calc.ts of package p is 50% (1/2)"),
         "{said}"
     );
     let survivor = &weak.survivors[0];
@@ -503,7 +503,7 @@ fn mutants_of_rust_are_killed_or_named_with_line_and_change() {
     let weak = project.run();
     let said = reasons(&weak);
     assert!(
-        said.starts_with("The coverage of file rate/src/a.rs of package p is 80% (4/5)"),
+        said.starts_with("The mutation score of file rate/src/a.rs of package p is 80% (4/5)"),
         "{said} {weak:?}"
     );
     let survivor = &weak.survivors[0];
@@ -677,7 +677,7 @@ fn each_language_is_judged_by_its_engine_and_the_worst_verdict_stands() {
     project.changed(&["src/calc.ts", "price.py", "notes.txt"]);
     let report = project.run();
     assert!(
-        reasons(&report).starts_with("The coverage of file price.py of package p is 0% "),
+        reasons(&report).starts_with("The mutation score of file price.py of package p is 0% "),
         "{report:?}"
     );
     let judged: Vec<&str> = report

@@ -344,7 +344,7 @@ fn in_a_checkout_noise_is_passed_over_what_is_left_behind_ends_and_files_that_te
     assert!(
         passed["remarks"]
             .to_string()
-            .contains("they were put right: src/p/golden.txt"),
+            .contains("they were restored: src/p/golden.txt"),
         "{passed}"
     );
     assert!(

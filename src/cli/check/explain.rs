@@ -137,12 +137,11 @@ impl ExplainedBox<'_> {
             "group": row.group, "text": row.text, "requirements": self.requirements.get(at),
             "needs": row.needs,
         });
-        let Value::Object(facts) = facts else {
+        let Value::Object(mut facts) = facts else {
             return Value::Null;
         };
-        let applies =
-            |(_, fact): &(String, Value)| !matches!(fact, Value::Null | Value::Bool(false));
-        Value::Object(facts.into_iter().filter(applies).collect())
+        facts.retain(|_, fact| !matches!(fact, Value::Null | Value::Bool(false)));
+        Value::Object(facts)
     }
 
     /// A line for people.

@@ -78,17 +78,19 @@ pub(super) fn check_identity(
 
 /// The engines for the files of a package. What a gate of an open task lacks is a finding of the inspection.
 pub(super) fn check_engines(package: &Package) -> Vec<InspectionFinding> {
-    let finding = |needed: Needed| {
-        let name = format!("{} ({})", needed.engine.caller_name(), package.name);
-        let what = format!("{}; gate {} uses it", needed.what, needed.gate);
-        let level = if needed.found {
-            Level::Ok
-        } else {
-            Level::Absent
-        };
-        InspectionFinding::new_error("engine", name, what, needed.hint).with_level(level)
-    };
-    of_package(package).into_iter().map(finding).collect()
+    of_package(package)
+        .into_iter()
+        .map(|needed: Needed| {
+            let name = format!("{} ({})", needed.engine.caller_name(), package.name);
+            let what = format!("{}; gate {} uses it", needed.what, needed.gate);
+            let level = if needed.found {
+                Level::Ok
+            } else {
+                Level::Absent
+            };
+            InspectionFinding::new_error("engine", name, what, needed.hint).with_level(level)
+        })
+        .collect()
 }
 
 /// The known agent CLIs that are installed.

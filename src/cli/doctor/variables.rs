@@ -28,22 +28,22 @@ pub(super) fn not_passed(inspection: &Inspection<'_>) -> Vec<InspectionFinding> 
     let checks =
         Some(&settings.checks).filter(|checks| checks.red.is_some() || checks.green.is_some());
     let lists = gates.chain(checks.map(|checks| ("checks.env".to_owned(), &checks.env)));
-    let lacking = |(key, named): (String, &Vec<String>)| {
-        let lacks =
-            |name: &&String| environment_for(&[((*name).clone(), String::new())], named).is_empty();
-        let lacking = names(read.iter().filter(lacks), 20);
-        let what = format!("the build's settings read variables that are not passed: {lacking}");
-        let found = || {
-            InspectionFinding::new_error(
-                "program",
-                CONFIG,
-                what,
-                format!("`{key}: [{lacking}]` passes them"),
-            )
+    let mut findings = Vec::new();
+    for (key, named) in lists {
+        let is_lacking = |name: &String| {
+            let variable = [(name.clone(), String::new())];
+            environment_for(&variable, named).is_empty()
         };
-        (!lacking.is_empty()).then(|| found().into_warning().with_key(&*key))
-    };
-    lists.filter_map(lacking).collect()
+        let lacking = names(read.iter().filter(|name| is_lacking(name)), 20);
+        if lacking.is_empty() {
+            continue;
+        }
+        let what = format!("the build's settings read variables that are not passed: {lacking}");
+        let hint = format!("`{key}: [{lacking}]` passes them");
+        let finding = InspectionFinding::new_error("program", CONFIG, what, hint);
+        findings.push(finding.into_warning().with_key(&*key));
+    }
+    findings
 }
 
 /// The variables that the settings of these packages name, and those at home for the same builds.

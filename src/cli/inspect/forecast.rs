@@ -68,7 +68,7 @@ pub(super) fn forecast_findings(read: &Read, workspace: &Workspace) -> Vec<Inspe
 }
 
 /// Sections that look like checklists, and those that look optional.
-fn section_findings(read: &Read) -> impl Iterator<Item = InspectionFinding> {
+fn section_findings(read: &Read) -> Vec<InspectionFinding> {
     let kinds = [
         (
             "checklist",
@@ -83,15 +83,25 @@ fn section_findings(read: &Read) -> impl Iterator<Item = InspectionFinding> {
             read.file.optional_sections(),
         ),
     ];
-    kinds.into_iter().filter_map(|(rule, what, more, found)| {
-        let first = *found.values().min()?;
-        let titles: Vec<String> = found.keys().take(SHOWN).map(|title| json!(title).to_string()).collect();
+    let mut findings = Vec::new();
+    for (rule, what, more, found) in kinds {
+        let Some(first) = found.values().min() else {
+            continue;
+        };
+        let titles: Vec<String> = found
+            .keys()
+            .take(SHOWN)
+            .map(|title| json!(title).to_string())
+            .collect();
         let titles = titles.join(", ");
         let hint = format!(
-            "If they are none: `tasks: {{sections: {{exclude: [{titles}]}}}}` in .ralph/config.yaml.{more}"
+            "If they are not tasks: `tasks: {{sections: {{exclude: [{titles}]}}}}` in \
+             .ralph/config.yaml.{more}"
         );
-        Some(read.on_line(rule, first, format!("{what}: {titles}."), hint).into_warning())
-    })
+        let finding = read.on_line(rule, *first, format!("{what}: {titles}."), hint);
+        findings.push(finding.into_warning());
+    }
+    findings
 }
 
 /// Requirements that tasks name and requirements.md does not have.

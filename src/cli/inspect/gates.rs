@@ -6,6 +6,7 @@ use crate::config::GateSettings;
 use crate::gate::mutation_test::MutationEngine;
 use crate::machine::choice::is_required_open;
 use crate::machine::hierarchy;
+use crate::machine::state::SpecState;
 use crate::source::Kind;
 use crate::source::text::{self, count};
 use crate::task::{Row, Stage, TaskKey};
@@ -26,22 +27,12 @@ pub(super) fn open_java_gate<'w>(workspace: &'w Workspace, row: &Row) -> Option<
 /// Open gates over work that was done before ralph ran: what it changed is not known.
 pub(super) fn of_old_work(state: &State, shown: &str) -> Vec<InspectionFinding> {
     let book = state.spec_state();
-    let has_only_old = |row: &&Row| {
-        let families = hierarchy::covered(book, &row.key);
-        let mut works = families
-            .iter()
-            .filter_map(|family| hierarchy::work_box(book, family))
-            .peekable();
-        works.peek().is_some()
-            && works.all(|work: TaskKey| {
-                book.is_done(&work)
-                    && book
-                        .family(&work.family)
-                        .is_none_or(|known| known.changes.is_empty())
-            })
-    };
-    let finding = |row: &Row| {
+    let mut findings = Vec::new();
+    for row in &book.rows {
         let gate = &row.key;
+        if !gate.stage.is_gate() || !is_required_open(row) || !judges_only_old(book, gate) {
+            continue;
+        }
         let what = format!(
             "`{gate}` judges work that was done before ralph ran: what it changed is not known, and a run \
              stops there without a verdict."
@@ -50,15 +41,29 @@ pub(super) fn of_old_work(state: &State, shown: &str) -> Vec<InspectionFinding> 
             "`ralph gate {gate} --since REV` judges it, REV being the commit before the work; \
              `ralph accept {gate} --reason …` ticks it."
         );
-        InspectionFinding::new_error("gate-of-old-work", shown, what, hint)
-            .into_warning()
-            .at_line(row.line as usize)
-    };
-    let gates = book
-        .rows
+        findings.push(
+            InspectionFinding::new_error("gate-of-old-work", shown, what, hint)
+                .into_warning()
+                .at_line(row.line as usize),
+        );
+    }
+    findings
+}
+
+/// True if all work that the gate covers was done before ralph ran.
+fn judges_only_old(book: &SpecState, gate: &TaskKey) -> bool {
+    let families = hierarchy::covered(book, gate);
+    let mut works = families
         .iter()
-        .filter(|row| row.key.stage.is_gate() && is_required_open(row));
-    gates.filter(has_only_old).map(finding).collect()
+        .filter_map(|family| hierarchy::work_box(book, family))
+        .peekable();
+    works.peek().is_some()
+        && works.all(|work| {
+            book.is_done(&work)
+                && book
+                    .family(&work.family)
+                    .is_none_or(|known| known.changes.is_empty())
+        })
 }
 
 /// Packages in which a gate that measures Java will find nothing to judge: all, if none has any Java; those with Java
@@ -104,18 +109,23 @@ pub(super) fn with_nothing_to_judge(
             .collect();
     }
     let settings = open_java_gate(workspace, gate);
-    let unbuilt = packages.iter().filter(|package: &&Package| settings.is_none_or(|gate| !package.is_built_by(gate))).filter_map(|package| {
+    let mut findings = Vec::new();
+    for package in packages {
+        if settings.is_some_and(|gate| package.is_built_by(gate)) {
+            continue;
+        }
         let files = package.unbuilt_sources(&classifier);
+        let Some(first) = files.first() else { continue };
         let what = format!(
-            "No build file (pom.xml) is above {} of this package, such as {}: `{}` and gates like it cannot judge them.",
+            "No build file (pom.xml) is above {} of this package, such as {}: `{}` and gates like it cannot judge \
+             them.",
             count(files.len() as u64, "Java file"),
-            text::line(files.first()?, 200),
+            text::line(first, 200),
             gate.key
         );
         let hint = "Add the pom.xml, or name what builds them: `gates.<NAME>.classpath_command` (docs/gate.md).";
-        Some(finding("no-build-file", package, what, hint))
-    });
-    let mut findings: Vec<InspectionFinding> = unbuilt.collect();
+        findings.push(finding("no-build-file", package, what, hint));
+    }
     let test_first = inspection
         .rows
         .iter()

@@ -95,19 +95,20 @@ impl Package {
 
     /// The build tools; the project's own start script if it has one.
     pub(crate) fn build_tools(&self) -> BTreeSet<&'static str> {
-        let tool = |(folder, (_, _, tool)): (&str, &BuildFile)| {
-            let script = match *tool {
-                "mvn" => "mvnw",
-                "gradle" => "gradlew",
-                other => return other,
-            };
-            if is_program(&self.root.join(folder).join(script)) {
-                script
-            } else {
-                *tool
-            }
-        };
-        self.build_files().map(tool).collect()
+        self.build_files()
+            .map(|(folder, (_, _, tool)): (&str, &BuildFile)| {
+                let script = match *tool {
+                    "mvn" => "mvnw",
+                    "gradle" => "gradlew",
+                    other => return other,
+                };
+                if is_program(&self.root.join(folder).join(script)) {
+                    script
+                } else {
+                    *tool
+                }
+            })
+            .collect()
     }
 
     pub(crate) fn builds_with(&self, tool: &str) -> bool {
@@ -158,14 +159,16 @@ impl Package {
                 .iter()
                 .filter(|(_, language, _)| *language == "Java")
         };
-        let builds =
-            |folder: &Path| java().any(|(name, ..)| self.root.join(folder).join(name).is_file());
-        let files = self.files.iter().filter(|file: &&String| {
+        let files = self.files.iter().filter(|file| {
             file.rsplit('.').next() == Some("java")
                 && classifier.kind_of(file.as_bytes()) == Kind::Production
         });
         files
-            .filter(|file| !Path::new(file).ancestors().skip(1).any(builds))
+            .filter(|file| {
+                !Path::new(file).ancestors().skip(1).any(|folder: &Path| {
+                    java().any(|(name, ..)| self.root.join(folder).join(name).is_file())
+                })
+            })
             .collect()
     }
 

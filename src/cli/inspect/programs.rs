@@ -55,22 +55,23 @@ fn of_files(gate: &str, package: &Package) -> Vec<InspectionFinding> {
     let lacks = engines::of_package(package)
         .into_iter()
         .filter(|needed| !needed.found && measures_with(gate, needed.engine));
-    let finding = |needed: Needed| {
-        let (engine, name) = (needed.engine.caller_name(), &package.name);
-        let what = format!(
-            "Gate {gate} needs {engine} for package {name}: {}.",
-            needed.what
-        );
-        let level = if gate == needed.gate {
-            Level::Error
-        } else {
-            Level::Warning
-        };
-        InspectionFinding::new_error(MISSING_ENGINE, CONFIG, what, needed.hint)
-            .with_key(format!("gates.{gate}"))
-            .with_level(level)
-    };
-    lacks.map(finding).collect()
+    lacks
+        .map(|needed: Needed| {
+            let (engine, name) = (needed.engine.caller_name(), &package.name);
+            let what = format!(
+                "Gate {gate} needs {engine} for package {name}: {}.",
+                needed.what
+            );
+            let level = if gate == needed.gate {
+                Level::Error
+            } else {
+                Level::Warning
+            };
+            InspectionFinding::new_error(MISSING_ENGINE, CONFIG, what, needed.hint)
+                .with_key(format!("gates.{gate}"))
+                .with_level(level)
+        })
+        .collect()
 }
 
 /// Returns the missing programs of the checks and hooks.
@@ -107,7 +108,7 @@ pub(crate) fn needs_maven(
         .collect();
     let mut built = packages
         .iter()
-        .filter(|package: &&Package| {
+        .filter(|package| {
             package.builds_with("mvn") && gates.iter().any(|gate| !package.is_built_by(gate))
         })
         .peekable();
@@ -213,7 +214,7 @@ fn java_findings(
             }
         } else if let Some(line) = package.gradle_command() {
             let what = format!(
-                "Package {name} is built by Gradle, and gates.{gate}.classpath_command does not say how: there will be no verdict."
+                "Package {name} is built by Gradle, and gates.{gate}.classpath_command is not set: there will be no verdict."
             );
             lacks(
                 Level::Warning,

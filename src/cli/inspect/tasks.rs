@@ -6,7 +6,7 @@ use super::{CONFIG, InspectionFinding, Level, Opened, Spec, find_specs};
 use crate::source::text;
 use crate::sys::Disk as _;
 use crate::sys::disk::{RealDisk, read_beginning};
-use crate::task::{ProblemKind, Remark, RemarkKind, Row, TaskFile, TaskFileProblem};
+use crate::task::{ProblemKind, RemarkKind, Row, TaskFile, TaskFileProblem};
 use serde::Serialize;
 use std::path::Path;
 
@@ -146,55 +146,56 @@ fn hint_for_missing(path: &Path, shown: &str, opened: &Opened) -> String {
 
 /// Returns the problems of the file.
 pub(crate) fn task_findings(read: &Read) -> Vec<InspectionFinding> {
-    let of_problem = |TaskFileProblem {
-                          kind,
-                          line,
-                          message,
-                          hint,
-                      }: TaskFileProblem| match kind {
-        // The file is as it should be: the mistake is in the configuration.
-        ProblemKind::PlacedAfterNoTask => {
-            InspectionFinding::new_error(&rule_name(kind), CONFIG, message, hint)
-                .with_key("placement")
+    let mut findings = Vec::new();
+    for problem in &read.problems {
+        let rule = rule_name(problem.kind);
+        let (message, hint) = (problem.message.clone(), problem.hint.clone());
+        findings.push(match problem.kind {
+            // The file is as it should be: the mistake is in the configuration.
+            ProblemKind::PlacedAfterNoTask => {
+                InspectionFinding::new_error(&rule, CONFIG, message, hint).with_key("placement")
+            }
+            _ => read.on_line(&rule, problem.line, message, hint),
+        });
+    }
+    for remark in read.file.find_remarks() {
+        let (message, hint) = (remark.message, remark.hint);
+        match remark.kind {
+            RemarkKind::NoTasks | RemarkKind::NotUtf8 | RemarkKind::OnlyLeftOut => {
+                if read.file.is_empty() {
+                    findings.push(InspectionFinding::new_error(
+                        "no-tasks",
+                        &read.shown,
+                        message,
+                        hint,
+                    ));
+                }
+            }
+            kind => {
+                let finding = read.on_line(&rule_name(kind), remark.line, message, hint);
+                findings.push(finding.into_warning());
+            }
         }
-        _ => read.on_line(&rule_name(kind), line, message, hint),
-    };
-    let of_remark = |Remark {
-                         kind,
-                         line,
-                         message,
-                         hint,
-                     }: Remark| match kind {
-        RemarkKind::NoTasks | RemarkKind::NotUtf8 | RemarkKind::OnlyLeftOut => read
-            .file
-            .is_empty()
-            .then(|| InspectionFinding::new_error("no-tasks", &read.shown, message, hint)),
-        _ => Some(
-            read.on_line(&rule_name(kind), line, message, hint)
-                .into_warning(),
-        ),
-    };
-    let mut findings: Vec<InspectionFinding> =
-        read.problems.iter().cloned().map(of_problem).collect();
-    findings.extend(read.file.find_remarks().into_iter().filter_map(of_remark));
+    }
     findings.sort_by_key(|finding| (finding.line, finding.level == Level::Warning));
     findings
 }
 
 /// Patterns of `tasks.sections` that fit no heading.
 pub(crate) fn unused_sections(file: &TaskFile) -> Vec<InspectionFinding> {
-    let finding = |(key, pattern): (&str, String)| {
+    let hint = "Write the heading's words (`*` matches any text), or remove the pattern. \
+                `ralph check --explain` shows the headings.";
+    let mut findings = Vec::new();
+    for (key, pattern) in file.unused_sections() {
         let key = format!("tasks.sections.{key}");
         let pattern = text::line(&pattern, 100);
         let what = format!(
             "`{key}` names the section `{pattern}`, but no heading of the task file fits it."
         );
-        let hint = "Write the heading's words (`*` stands for any), or take the pattern out; `ralph check --explain` shows the headings.";
-        InspectionFinding::new_error("unknown-section", CONFIG, what, hint)
-            .into_warning()
-            .with_key(key)
-    };
-    file.unused_sections().into_iter().map(finding).collect()
+        let finding = InspectionFinding::new_error("unknown-section", CONFIG, what, hint);
+        findings.push(finding.into_warning().with_key(key));
+    }
+    findings
 }
 
 /// A kind of mistake as a rule: its name is the rule's.

@@ -57,13 +57,13 @@ impl GatePlacement<'_> {
         let families = Families::new(rows);
         let without = rows
             .iter()
-            .filter(|row: &&Row| {
+            .filter(|row| {
                 row.key.stage == Stage::Implementation
                     && is_required_open(row)
                     && !row.checkpoint
                     && !families.is_parent(&row.key.family)
             })
-            .filter(|row: &&Row| !is_wide && !judged.contains(row.key.family.as_str()))
+            .filter(|row| !is_wide && !judged.contains(row.key.family.as_str()))
             .count() as u64;
         let gates = Some(open.len() as u64).filter(|gates| *gates > 0)?;
         let source = self

@@ -88,12 +88,7 @@ fn family_facts(book: &SpecState, board: &Board, line: &BoardRow) -> Value {
             )
         })
         .collect();
-    let (agents, gates) = board
-        .spent
-        .families
-        .get(&line.family)
-        .copied()
-        .unwrap_or_default();
+    let (agents, gates) = board.spent.millis_of(&line.family);
     json!({
         "family": line.family,
         "text": line.text,

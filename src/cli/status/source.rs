@@ -70,7 +70,7 @@ impl ViewedWorkspace {
         ensure_that(
             root.join(".ralph").is_dir(),
             what,
-            "put it back, or leave the view",
+            "restore it, or leave the view",
         )?;
         let config = read_config(&root).map_err(|error| unsound_settings(&error))?;
         if config != self.config {

@@ -236,7 +236,7 @@ impl Outside {
                 .for_each(|log| log.session = Some(spec.stdout.clone()));
         } else {
             let why = format!(
-                "Its session could not be exported ({}): only its own footer tells of edits that failed.",
+                "Its session could not be exported ({}): only its own footer reports failed edits.",
                 ended.end
             );
             (self.parts.said)(&why);
@@ -323,22 +323,21 @@ impl Outside {
     }
 
     fn prompt_packages(&self, order: &AgentOrder) -> Vec<PromptPackage> {
-        let package = |name: String| {
-            let base = match order.bases.get(&name) {
-                Some(base) if base.is_zero() => EMPTY_TREE.to_owned(),
-                base => base.map(ToString::to_string).unwrap_or_default(),
-            };
-            PromptPackage {
-                path: self.package_folder(&name),
-                name,
-                base,
-            }
-        };
         self.parts
             .repositories
             .package_names()
             .into_iter()
-            .map(package)
+            .map(|name: String| {
+                let base = match order.bases.get(&name) {
+                    Some(base) if base.is_zero() => EMPTY_TREE.to_owned(),
+                    base => base.map(ToString::to_string).unwrap_or_default(),
+                };
+                PromptPackage {
+                    path: self.package_folder(&name),
+                    name,
+                    base,
+                }
+            })
             .collect()
     }
 
@@ -393,11 +392,8 @@ impl Outside {
             check.word(),
         );
         let Some(argv) = argv else {
-            let what = format!("checks.{word} is asked for by the journal and is not configured.");
-            return Err(Fault::setup_fault(
-                what,
-                "put it back into .ralph/config.yaml",
-            ));
+            let what = format!("The journal requires checks.{word}, which is not configured.");
+            return Err(Fault::setup_fault(what, "restore it in .ralph/config.yaml"));
         };
         let argv = argv.clone();
         let Some(_slot) = self.take_heavy_slot()? else {
@@ -414,8 +410,9 @@ impl Outside {
             .map(|name| Ok((self.changed_beside(&name, since)?, name)));
         let names = names.collect::<Result<Vec<_>, Fault>>()?;
         let aside = self.iteration_folder(iteration)?.join("inputs");
-        let run = |world: &mut Self| world.check_each(iteration, check, &argv, names);
-        let (results, trespass) = self.run_guarded(&before, &aside, iteration, run)?;
+        let (results, trespass) = self.run_guarded(&before, &aside, iteration, |world| {
+            world.check_each(iteration, check, &argv, names)
+        })?;
         Ok(results.map(|results| Event::Checked {
             check,
             results,
@@ -500,9 +497,11 @@ fn session_in(stderr: &str) -> Option<String> {
         .rev()
         .find_map(|line| line.strip_prefix("session_id: "))?
         .trim();
-    let is_name = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
-    let is_safe = name.len() <= 100 && name.starts_with(|c: char| c.is_ascii_alphanumeric());
-    (is_safe && name.chars().all(is_name)).then(|| name.to_owned())
+    let has_only_safe = name
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
+    let begins_safe = name.starts_with(|c: char| c.is_ascii_alphanumeric());
+    (name.len() <= 100 && begins_safe && has_only_safe).then(|| name.to_owned())
 }
 
 /// Waits for an agent or a check; it may have killed its supervisor.

@@ -7,7 +7,7 @@ use super::{Outside, inputs::Inputs};
 use crate::engine::Fault;
 use crate::git::RestoreExtent;
 use crate::machine::event::{KeptWork, Trespass};
-use crate::machine::facts::{ObserveRequest, PackageChange, Snapshot};
+use crate::machine::facts::{ObserveRequest, Snapshot};
 use crate::mutation::{GateReport, Verdict};
 use std::path::Path;
 
@@ -67,7 +67,7 @@ impl Outside {
         let moved: Vec<String> = observation
             .packages
             .iter()
-            .filter(|package: &&PackageChange| package.is_breach() || package.head_moved)
+            .filter(|package| package.is_breach() || package.head_moved)
             .map(|package| package.name.clone())
             .collect();
         let (kept, _) = self.put_back(iteration, before, &observation, RestoreExtent::Moved)?;

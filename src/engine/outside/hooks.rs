@@ -24,8 +24,9 @@ impl Outside {
             Some(Ok(end)) => end.to_string(),
             Some(Err(error)) => format!("could not be called: {error}"),
         };
-        let what =
-            format!("The command of hooks.anchor {end}, so nobody keeps the chain's head {head}.");
+        let what = format!(
+            "The command of hooks.anchor {end}, so the chain's head {head} was saved nowhere else."
+        );
         Err(Fault::setup_fault(
             what,
             "see .ralph/state/on/anchor.log; the next run hands on its own head",

@@ -326,9 +326,8 @@ impl Outside {
             places.validation_file(),
         ];
         let is_watched = |path: &PathBuf| {
-            let is_below = |folder: &&Path| path.starts_with(folder);
             let is_inside = path.starts_with(workspace) && !path.starts_with(places.state_folder());
-            is_inside && !own.contains(path) && !roots.iter().any(is_below)
+            is_inside && !own.contains(path) && !roots.iter().any(|folder| path.starts_with(folder))
         };
         let Scripts { files, modules } = self.command_scripts();
         // Git shows files of a package that are not ignored.
@@ -341,14 +340,11 @@ impl Outside {
         found.extend(words.filter(|path| path.is_file() && is_watched(path)));
         // In a package, what is no text may be the product itself: contracts, schemas.
         let in_package = roots.iter().any(|root| spec.starts_with(root));
-        let is_spec =
-            |path: &PathBuf| !in_package || path.extension().is_some_and(|end| end == "md");
-        found.extend(
-            self.spec_files()?
-                .into_iter()
-                .filter(is_spec)
-                .map(|path| spec.join(path)),
-        );
+        for path in self.spec_files()? {
+            if !in_package || path.extension().is_some_and(|end| end == "md") {
+                found.push(spec.join(path));
+            }
+        }
         Ok(found)
     }
 
@@ -373,13 +369,12 @@ impl Outside {
             allowed,
             ..
         } = self.compiled_patterns()?;
-        let is_instruction = |path: &PathBuf| {
-            let name = path.file_name().map_or(&**path, Path::new);
-            instructions.is_match(name) && !allowed.is_match(name)
-        };
         for folder in self.folders_above() {
             let (files, has_ended) = files_below(&folder, 1, most, |_| true);
-            found.extend(files.into_iter().filter(is_instruction));
+            found.extend(files.into_iter().filter(|path: &PathBuf| {
+                let name = path.file_name().map_or(&**path, Path::new);
+                instructions.is_match(name) && !allowed.is_match(name)
+            }));
             is_whole &= has_ended;
         }
         let repositories = &self.parts.repositories;
@@ -396,9 +391,10 @@ impl Outside {
             !is_package && (entry.depth() == 0 || !is_left_out && !roots.contains(&entry.path()))
         });
         let is_protected = |path: &PathBuf| {
-            let matches = |path| protected.is_match(path) || instructions.is_match(path);
-            path.strip_prefix(workspace)
-                .is_ok_and(|path| matches(path) && !allowed.is_match(path))
+            path.strip_prefix(workspace).is_ok_and(|path| {
+                let is_named = protected.is_match(path) || instructions.is_match(path);
+                is_named && !allowed.is_match(path)
+            })
         };
         // Git shows what becomes of the files of a package.
         found.extend(
@@ -416,8 +412,10 @@ impl Outside {
     /// too. None if the workspace is the repository's own folder.
     fn folders_above(&self) -> Vec<PathBuf> {
         let workspace = &self.parts.places.workspace;
-        let is_repository = |folder: &&Path| crate::git::is_repository(folder);
-        let Some(top) = workspace.ancestors().find(is_repository) else {
+        let Some(top) = workspace
+            .ancestors()
+            .find(|folder| crate::git::is_repository(folder))
+        else {
             return Vec::new();
         };
         let above = workspace
@@ -524,8 +522,11 @@ fn make_way(path: &Path, aside: &Path, places: &Places) -> io::Result<()> {
         .skip(1)
         .take_while(|folder| *folder != places.workspace)
         .collect();
-    let is_in_the_way = |folder: &&&Path| folder.symlink_metadata().is_ok() && !folder.is_dir();
-    match above.iter().rev().find(is_in_the_way) {
+    match above
+        .iter()
+        .rev()
+        .find(|folder| folder.symlink_metadata().is_ok() && !folder.is_dir())
+    {
         Some(folder) if folder.starts_with(&places.workspace) => {
             move_aside(folder, aside, &places.display_path(folder))
         }

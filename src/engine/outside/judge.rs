@@ -256,7 +256,7 @@ impl Outside {
             return Err(Fault::new(
                 FaultKind::Unknown,
                 what,
-                "put its folder back, or replay a bundle",
+                "restore its directory, or replay a bundle",
             ));
         }
         let folder = self.folder_alone()?;
@@ -329,27 +329,26 @@ impl Outside {
         };
         let repositories = &self.parts.repositories;
         let heads = order.snapshot.heads();
-        let source = |name: String| {
-            let root = repositories.package_root(&name)?.to_owned();
-            let repository = repositories.repository_folder(&name)?.to_owned();
-            let head = heads.get(&name).cloned().unwrap_or_else(Oid::zero);
-            let base = order.accumulated.bases.get(&name).cloned();
-            Some((
-                name,
-                SourcePackage {
-                    root,
-                    repository,
-                    head,
-                    base,
-                },
-            ))
-        };
         let sources = CheckoutSources {
             workspace: self.parts.places.workspace.clone(),
             packages: repositories
                 .package_names()
                 .into_iter()
-                .filter_map(source)
+                .filter_map(|name: String| {
+                    let root = repositories.package_root(&name)?.to_owned();
+                    let repository = repositories.repository_folder(&name)?.to_owned();
+                    let head = heads.get(&name).cloned().unwrap_or_else(Oid::zero);
+                    let base = order.accumulated.bases.get(&name).cloned();
+                    Some((
+                        name,
+                        SourcePackage {
+                            root,
+                            repository,
+                            head,
+                            base,
+                        },
+                    ))
+                })
                 .collect(),
             judged: request
                 .packages

@@ -300,24 +300,27 @@ impl Outside {
 
     /// Looks at what programs left.
     fn look_at_packages(&mut self, request: &ObserveRequest) -> Result<Observation, Fault> {
-        self.parts.repositories.observe_attempt(request).map_err(|error| {
-            let fault = Fault::from(error);
-            // It could be read before the programs ran: they made it so, and only a person can undo it.
-            match fault.kind {
-                FaultKind::Setup => Fault {
-                    kind: FaultKind::Changed,
-                    ..fault
-                },
-                FaultKind::Unknown => Fault::changed_fault(
-                    format!(
-                        "{} Before iteration {} it could be read.",
-                        fault.what, request.iteration
+        self.parts
+            .repositories
+            .observe_attempt(request)
+            .map_err(|error| {
+                let fault = Fault::from(error);
+                // It could be read before the programs ran: they made it so, and only a person can undo it.
+                match fault.kind {
+                    FaultKind::Setup => Fault {
+                        kind: FaultKind::Changed,
+                        ..fault
+                    },
+                    FaultKind::Unknown => Fault::changed_fault(
+                        format!(
+                            "{} Before iteration {} it could be read.",
+                            fault.what, request.iteration
+                        ),
+                        "restore the repository from another clone or a copy, then run ralph again",
                     ),
-                    "put the repository back from another clone or a copy, then run ralph again",
-                ),
-                _ => fault,
-            }
-        })
+                    _ => fault,
+                }
+            })
     }
 
     /// Keeps what is there and puts it back.
@@ -338,7 +341,7 @@ impl Outside {
             let (name, head) = (&gone.name, head.unwrap_or_default());
             return Err(Fault::changed_fault(
                 format!(
-                    "The repository {name} vanished during the attempt and cannot be put back."
+                    "The repository {name} vanished during the attempt and cannot be restored."
                 ),
                 format!("clone it again to the same folder at {head}, then run ralph again"),
             ));

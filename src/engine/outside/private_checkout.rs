@@ -206,14 +206,10 @@ impl<'a> PrivateCheckout<'a> {
         } else {
             state.base.as_ref()
         }?;
-        let package = self
-            .sources
-            .packages
-            .values()
-            .find(|package: &&SourcePackage| {
-                tree.package_folder(self.sources, &package.root)
-                    .is_ok_and(|place| place == folder)
-            })?;
+        let package = self.sources.packages.values().find(|package| {
+            tree.package_folder(self.sources, &package.root)
+                .is_ok_and(|place| place == folder)
+        })?;
         Some((
             package,
             if is_head {
@@ -271,7 +267,7 @@ impl<'a> PrivateCheckout<'a> {
             match tree.close_tree(keep) {
                 Ok(written) if written.is_empty() => {}
                 Ok(written) => report.remarks.push(format!(
-                    "Tests or mutants wrote files of the checkout; the tests passed beside them, and they were put right: {}.",
+                    "Tests or mutants wrote files of the checkout. The tests passed with them, and they were restored: {}.",
                     names(written.iter().map(RepoPath::as_str), NAMED)
                 )),
                 Err(_) if matches!(report.verdict, Verdict::Error { .. }) => {}
@@ -282,7 +278,7 @@ impl<'a> PrivateCheckout<'a> {
         phases.push(trace_phase(
             "verify",
             &watch,
-            "the checkout was looked at again",
+            "the checkout was verified again",
         ));
         report.trace.phases = phases;
     }
@@ -393,7 +389,7 @@ impl Checkouts for PrivateCheckout<'_> {
         let marks = checkout.content_marks();
         let files = marks
             .keys()
-            .filter(|path: &&String| {
+            .filter(|path| {
                 Path::new(path)
                     .strip_prefix(inside)
                     .is_ok_and(is_read_by_tests)

@@ -30,7 +30,7 @@ impl Outside {
         for (pattern, matching) in self.parts.settings.spec_files.iter().zip(patterns) {
             let folder: PathBuf = pattern
                 .split('/')
-                .take_while(|part: &&str| !part.contains(['*', '?', '[', '{']))
+                .take_while(|part| !part.contains(['*', '?', '[', '{']))
                 .collect();
             if folder == Path::new(pattern) {
                 found.push(folder);

@@ -19,7 +19,7 @@ use std::path::Path;
 /// Characters of a value that a finding shows.
 const SHOWN: usize = 120;
 const CHANGED: &str =
-    "look at the commits with git: the journal, or what it says of them, was changed";
+    "compare the commits with git: they, or their record in the journal, were changed";
 const BY_LINES: &str = "Kept tests: the ralph that wrote the journal compared them by their lines.";
 const UNCLEAR: &str = "replay it where the run was: there git still knows what was cloned";
 

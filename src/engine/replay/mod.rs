@@ -262,7 +262,7 @@ impl<'a> Replay<'a> {
             self.views.is_ours = version == BUILD;
             if let Err(error) = self.evidence.classify_by(&policy.files) {
                 let why = line(&error.to_string(), WORDS);
-                let what = format!("A pattern that tells files apart is none: {why}.");
+                let what = format!("A pattern for kinds of files is invalid: {why}.");
                 let hint = "the journal was changed: compare it with a copy";
                 self.found
                     .tell_finding(FindingGrade::Unknown, record.seq, what, hint);
@@ -367,8 +367,8 @@ impl<'a> Replay<'a> {
                     Some(true) => seen.rechecked.push("report"),
                     Some(false) => {
                         let shown = self.places.display_path(&folder);
-                        let what = format!("What the gate left in {shown} is not what it was.");
-                        let hint = "put it back from a copy, or run the gate again: `ralph replay --rerun-gates`";
+                        let what = format!("The files that the gate left in {shown} were changed.");
+                        let hint = "restore it from a copy, or run the gate again: `ralph replay --rerun-gates`";
                         self.found
                             .tell_finding(FindingGrade::Differs, record, what, hint);
                     }

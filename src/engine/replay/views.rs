@@ -175,11 +175,7 @@ impl Views {
                 if time.is_some_and(|time| time < self.began.as_bytes()) {
                     earlier.push(line);
                 } else {
-                    differs(
-                        shown,
-                        number,
-                        "No record stands behind this entry.".to_owned(),
-                    );
+                    differs(shown, number, "No record matches this entry.".to_owned());
                 }
                 continue;
             };
@@ -336,7 +332,7 @@ pub(super) fn compare_spec_files(
             (_, true) => "The run did not have this file.",
             _ => "The file is not the one that the run had last.",
         };
-        let hint = "put it back from a copy; a person's edit counts once `ralph run` has read it";
+        let hint = "restore it from a copy; your edit counts once `ralph run` has read it";
         found
             .findings
             .push(ReplayFinding::new(FindingGrade::Differs, what, hint).at(shown, None));
@@ -355,7 +351,7 @@ pub(super) fn compare_tasks(
     }
     let Some(bytes) = bytes else {
         let what = "The file is not there; the journal knows its boxes.";
-        let hint = "put it back, from its repository or a bundle";
+        let hint = "restore it from its repository or a bundle";
         found
             .findings
             .push(ReplayFinding::new(FindingGrade::Differs, what, hint).at(spec, None));

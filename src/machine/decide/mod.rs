@@ -103,7 +103,7 @@ fn by_evidence(evidence: &Evidence<'_>) -> Decision {
     let inputs = &evidence.seen.observation.inputs;
     if !inputs.is_empty() {
         breaches.push(format!(
-            "No task may change {}; put back, what the agent left is kept in .ralph/state.",
+            "No task may change {}; they were restored, and the agent's versions are saved in .ralph/state.",
             names(inputs, NAMED)
         ));
     }
@@ -216,7 +216,7 @@ fn breaches(evidence: &Evidence<'_>) -> Vec<String> {
             format!("Protected files were changed ({files})")
         };
         breaches.push(format!(
-            "{what} in {}; HEAD was put back{kept}.",
+            "{what} in {}; HEAD was restored{kept}.",
             package.name
         ));
     }
@@ -319,7 +319,7 @@ fn implementation(evidence: &Evidence<'_>) -> Decision {
     reasons.extend(fewer_tests(evidence));
     reasons.extend(observation.shadows.iter().map(shadow_words));
     reasons.extend(embedded(evidence));
-    let words = "test code of TEST-FIRST is not as it was";
+    let words = "test code of TEST-FIRST was changed";
     let frozen = observation
         .lost_frozen
         .iter()
@@ -492,7 +492,7 @@ fn touched(evidence: &Evidence<'_>, rule: &str) -> Option<String> {
     let kept = kept_words(&evidence.seen.kept);
     (!names.is_empty()).then(|| {
         format!(
-            "{rule}, and {} changed; it was put back{kept}.",
+            "{rule}, and {} changed; it was restored{kept}.",
             names.join(", ")
         )
     })

@@ -510,7 +510,7 @@ fn a_rejection_says_what_where_and_how_much() {
         [
             "Changes were left uncommitted: p/src/y.java.",
             "There are 2 fewer enabled tests than before the attempt.",
-            "p/src/x.java: test code of TEST-FIRST is not as it was (1 place; the first: `a();`).",
+            "p/src/x.java: test code of TEST-FIRST was changed (1 place; the first: `a();`).",
         ]
     );
 }

@@ -245,7 +245,7 @@ fn the_entries_say_who_is_out_and_who_stood_in() {
         .collect();
     assert!(
         told[0].contains("OUT OF QUOTA")
-            && told[0].contains("`b` makes the next attempt; `a` is asked again in 2 h.")
+            && told[0].contains("`b` makes the next attempt; `a` is tried again in 2 h.")
     );
     assert!(!told[0].contains("in place of"), "{}", told[0]);
     assert!(

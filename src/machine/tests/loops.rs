@@ -645,7 +645,7 @@ fn the_last_words_of_a_rejected_attempt_reach_the_next_prompt_and_the_person() {
         sim.orders[1].reasons[1],
         "Its last words: \"All done.\" (.ralph/state/iter-1/)."
     );
-    let asked = "The agent asked: \"Tabs or spaces?\" Nobody answers while ralph runs (.ralph/state/iter-2/).";
+    let asked = "The agent asked: \"Tabs or spaces?\" It gets no answer while ralph runs (.ralph/state/iter-2/).";
     assert_eq!(sim.orders[2].reasons[1], asked);
     let mut sim = Sim::with(
         "- [ ] 1. a\n",

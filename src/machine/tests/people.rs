@@ -480,8 +480,7 @@ fn text_that_was_put_back_is_said_in_the_entry() {
         };
         lines.join("\n")
     };
-    let why =
-        "in tasks.md was changed beside the attempt and put back, as nobody can tell by whom.";
+    let why = "in tasks.md was changed during the attempt and restored, because ralph cannot tell who changed it.";
     assert!(
         said(0).contains(&format!("Text of 2. {why}")),
         "{}",

@@ -222,7 +222,7 @@ fn frozen_tests_alone_open_test_first_once_and_then_block() {
             .count(),
         2
     );
-    assert!(sim.orders[4].reasons[0].contains("test code of TEST-FIRST is not as it was"));
+    assert!(sim.orders[4].reasons[0].contains("test code of TEST-FIRST was changed"));
     let mut mixed = Sim::new("- [ ] 1.TEST-FIRST t\n- [ ] 1. do\n");
     mixed
         .agent(Act::commits(&[TEST]))

@@ -85,7 +85,7 @@ mod tests {
     fn the_verdict_comes_first_and_each_survivor_stands_on_its_line() {
         let (report, folders) = (fail(), folders());
         insta::assert_snapshot!(render_github(&shown(&report, &folders)), @"
-        ::error file=src/app/src/main/java/a/Foo.java,line=1,title=PITEST FAIL::The coverage of class a.Foo of package app is 50%25 (1/2), below the threshold of 70%25.%0ABesides those that are shown, 3 mutants survived.
+        ::error file=src/app/src/main/java/a/Foo.java,line=1,title=PITEST FAIL::The mutation score of class a.Foo of package app is 50%25 (1/2), below the threshold of 70%25.%0AIn addition to those shown, 3 mutants survived.
         ::error file=src/app/src/main/java/a/Foo.java,line=12,title=PITEST%3A a mutant survived (ConditionalsBoundary)::changed conditional boundary%0Ain a.Foo.sum%0Areached by a.FooTest, a.BarTest and 2 more%0Aif (a > b) {
         ::error file=src/app/src/main/java/a/Foo.java,line=20,title=PITEST%3A a mutant survived (Math)::Replaced 100%25, and more%0Ain a.Foo.<init>%0Ano test reaches it
         ");

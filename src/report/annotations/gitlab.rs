@@ -5,12 +5,10 @@ use serde_json::{Value, json};
 
 /// A JSON array of issues; empty for a PASS without survivors and for a SKIP that is not a failure.
 pub fn render_gitlab(shown: &ReportView<'_>) -> String {
-    let is_issue =
-        |note: &&Note| !(matches!(note.about, About::Verdict(_)) && note.level == SarifLevel::Note);
     let issues: Vec<Value> = shown
         .report_notes()
         .iter()
-        .filter(is_issue)
+        .filter(|note| !(matches!(note.about, About::Verdict(_)) && note.level == SarifLevel::Note))
         .map(|note| render_issue(shown, note))
         .collect();
     format!("{:#}", Value::Array(issues))
@@ -63,7 +61,7 @@ mod tests {
         [
           {
             "check_name": "PITEST",
-            "description": "PITEST FAIL: The coverage of class a.Foo of package app is 50% (1/2), below the threshold of 70%.; Besides those that are shown, 3 mutants survived.",
+            "description": "PITEST FAIL: The mutation score of class a.Foo of package app is 50% (1/2), below the threshold of 70%.; In addition to those shown, 3 mutants survived.",
             "fingerprint": "4d8a4a65a6a2f216d7f0525eb99b36eeab39dd9f3b01239178c23b3c68f4c623",
             "location": {
               "lines": {

@@ -40,7 +40,7 @@ pub(in crate::report) fn junit_document(
     let count = |kind: &str| {
         cases
             .iter()
-            .filter(|case: &&Case| case.end.as_ref().is_some_and(|(end, _, _)| *end == kind))
+            .filter(|case| case.end.as_ref().is_some_and(|(end, _, _)| *end == kind))
             .count()
             .to_string()
     };
@@ -152,7 +152,8 @@ fn survivor_text(shown: &ReportView<'_>, class: &ClassScore) -> String {
     let here = shown.report.survivors.iter().filter(|survivor| {
         survivor.package == class.package && survivor.path.as_ref() == Some(&class.path)
     });
-    let paragraph = |survivor: &crate::mutation::Survivor| {
+    let mut all = Vec::new();
+    for survivor in here {
         let mutant = &survivor.mutant;
         let place = shown
             .survivor_file(survivor)
@@ -163,14 +164,13 @@ fn survivor_text(shown: &ReportView<'_>, class: &ClassScore) -> String {
         } else {
             format!("\n{source}")
         };
-        format!(
+        all.push(format!(
             "{place}:{} {}: {}{source}",
             mutant.line,
             line(&mutant.mutator, 200),
             describe_survivor(survivor)
-        )
-    };
-    let all: Vec<String> = here.map(paragraph).collect();
+        ));
+    }
     if all.is_empty() {
         format!("See {} {}.", shown.gate, shown.report.verdict.word())
     } else {
@@ -235,8 +235,8 @@ mod tests {
         <testsuites name="PITEST" tests="2" failures="2" errors="0" time="6.540">
           <testsuite name="PITEST" tests="2" failures="2" errors="0" skipped="0" time="6.540">
             <testcase classname="ralph.PITEST" name="verdict">
-              <failure message="The coverage of class a.Foo of package app is 50% (1/2), below the threshold of 70%.">The coverage of class a.Foo of package app is 50% (1/2), below the threshold of 70%.
-        Besides those that are shown, 3 mutants survived.</failure>
+              <failure message="The mutation score of class a.Foo of package app is 50% (1/2), below the threshold of 70%.">The mutation score of class a.Foo of package app is 50% (1/2), below the threshold of 70%.
+        In addition to those shown, 3 mutants survived.</failure>
             </testcase>
             <testcase classname="ralph.PITEST" name="app: a.Foo" file="src/app/src/main/java/a/Foo.java">
               <failure message="1 killed, 0 timed out, 1 survived, 0 not covered">src/app/src/main/java/a/Foo.java:12 ConditionalsBoundary: changed conditional boundary

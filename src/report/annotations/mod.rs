@@ -46,7 +46,7 @@ impl Folders {
         let package = self
             .0
             .keys()
-            .filter(|name: &&String| {
+            .filter(|name| {
                 let rest = bytes.strip_prefix(name.as_bytes());
                 rest.is_some_and(|rest| rest.first() == Some(&b'/'))
             })
@@ -147,7 +147,7 @@ impl ReportView<'_> {
         if hidden > 0 {
             let _ = write!(
                 text,
-                "\nBesides those that are shown, {hidden} mutants survived."
+                "\nIn addition to those shown, {hidden} mutants survived."
             );
         }
         Note {

@@ -10,7 +10,7 @@ pub fn render_sarif(shown: &ReportView<'_>) -> String {
     let is_error = matches!(shown.report.verdict, Verdict::Error { .. });
     let results: Vec<SarifResult> = notes
         .iter()
-        .filter(|note: &&Note| match note.about {
+        .filter(|note| match note.about {
             About::Verdict(_) => note.level == SarifLevel::Error && !is_error,
             About::Survivor(_) => true,
         })
@@ -161,7 +161,7 @@ mod tests {
               {
                 "level": "note",
                 "message": {
-                  "text": "PITEST FAIL: The coverage of class a.Foo of package app is 50% (1/2), below the threshold of 70%.\nBesides those that are shown, 3 mutants survived."
+                  "text": "PITEST FAIL: The mutation score of class a.Foo of package app is 50% (1/2), below the threshold of 70%.\nIn addition to those shown, 3 mutants survived."
                 }
               }
             ]

@@ -80,7 +80,7 @@ pub(in crate::report) fn fail() -> GateReport {
     );
     second.mutant.method = "<init>".into();
     let reasons = vec![
-        "The coverage of class a.Foo of package app is 50% (1/2), below the threshold of 70%."
+        "The mutation score of class a.Foo of package app is 50% (1/2), below the threshold of 70%."
             .to_owned(),
     ];
     GateReport {

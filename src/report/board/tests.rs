@@ -92,7 +92,7 @@ pub(crate) fn working() -> (State, Spent) {
     note(&mut state, "2", "IMPLEMENT", |known| {
         known.attempts = 1;
         known.reasons = vec![
-            "The coverage of class a.B is 50% (1/2).".into(),
+            "The mutation score of class a.B is 50% (1/2).".into(),
             "survivor B.java:7".into(),
         ];
     });
@@ -208,7 +208,7 @@ fn a_working_loop_in_a_terminal_of_the_usual_width() {
     FINAL  Validate                                                                                open
 
     2. is open:
-      - The coverage of class a.B is 50% (1/2).
+      - The mutation score of class a.B is 50% (1/2).
       - survivor B.java:7
     next: 2. Discounts by quantity, rounded half up, never below zero
     gate PITEST: 1 PASS, 1 FAIL
@@ -229,7 +229,7 @@ fn a_working_loop_in_a_terminal_of_the_usual_width() {
     FINAL  Validate                                         open
 
     2. is open:
-      - The coverage of class a.B is 50% (1/2).
+      - The mutation score of class a.B is 50% (1/2).
       - survivor B.java:7
     next: 2. Discounts by quantity, rounded half up, never below zero
     gate PITEST: 1 PASS, 1 FAIL
@@ -250,7 +250,7 @@ fn a_working_loop_in_a_terminal_of_the_usual_width() {
     FINAL
 
     2. is open:
-      - The coverage of class a.B is 50% (1/2).
+      - The mutation score of class a.B is 50% (1/2).
       - survivor B.java:7
     next: 2. Discounts by quantity, rounded half up, never below zero
     gate PITEST: 1 PASS, 1 FAIL
@@ -563,7 +563,7 @@ fn what_stands_for_less_is_listed_with_what_a_gate_passed_without_judging_it() {
         table::end_summary(&board(&state, &spent, true))
             .last()
             .unwrap(),
-        "look at what stands for less: 1.PITEST (not judged: app/src/main/Left.java)"
+        "weakly verified: 1.PITEST (not judged: app/src/main/Left.java)"
     );
 }
 

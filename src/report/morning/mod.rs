@@ -302,12 +302,7 @@ fn page_environment(
 }
 
 fn task(board: &Board, line: &BoardRow, told: &[&IterationStory]) -> PageTask {
-    let (agents, gates) = board
-        .spent
-        .families
-        .get(&line.family)
-        .copied()
-        .unwrap_or_default();
+    let (agents, gates) = board.spent.millis_of(&line.family);
     PageTask {
         name: table::row_id(line),
         text: line.text.clone(),

@@ -106,8 +106,9 @@ pub(super) fn facts(board: &Board) -> Vec<PageFact> {
         let label = label.to_owned();
         facts.push(PageFact { label, words });
     };
-    let is_told = |why: &String| *why == StopReason::AllDone.to_string();
-    if let Some(why) = board.why.as_ref().filter(|why| !is_told(why)) {
+    // The title already reports a complete run.
+    let complete = StopReason::AllDone.to_string();
+    if let Some(why) = board.why.as_ref().filter(|why| **why != complete) {
         let label = if board.phase == "stopped" {
             "Last stop"
         } else {

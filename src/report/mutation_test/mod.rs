@@ -302,7 +302,7 @@ impl Success {
                 sample: unreached
                     .iter()
                     .take(UNREACHED_NAMED)
-                    .map(|alive: &&Survivor| plain_text(&alive.mutant.name()))
+                    .map(|alive| plain_text(&alive.mutant.name()))
                     .collect(),
             },
             remarks,

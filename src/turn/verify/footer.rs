@@ -36,7 +36,7 @@ pub fn footer(findings: &[EditFinding]) -> Vec<String> {
     let advice = match unresolved {
         0 => "`git status` and `git diff` show what landed.",
         _ => {
-            "Look at `git status` and `git diff`; make each of these edits, or leave it out and say so."
+            "Look at `git status` and `git diff`; make each of these edits, or report that you leave it out."
         }
     };
     lines.push(advice.to_owned());

@@ -145,7 +145,7 @@ fn a_batch_of_which_half_failed_is_not_all_done() {
     `f3.txt` failed (Edit): String to replace not found in file.
     `f5.txt` failed (Edit): String to replace not found in file.
     `f7.txt` failed (Edit): String to replace not found in file.
-    Look at `git status` and `git diff`; make each of these edits, or leave it out and say so.
+    Look at `git status` and `git diff`; make each of these edits, or report that you leave it out.
     ");
 }
 

@@ -41,7 +41,7 @@ fn a_frame_of_the_usual_size() {
     "5.     Somebody's                  [-]                                          "
     " why 2 ─────────────────────────────────────────────────────────────────────────"
     "2. is open:                                                                     "
-    "  - The coverage of class a.B is 50% (1/2).                                     "
+    "  - The mutation score of class a.B is 50% (1/2).                               "
     "  - survivor B.java:7                                                           "
     " log of iteration 12: agent.out ────────────────────────────────────────────────"
     "line 35 of the agent, 数字                                                      " Hidden by multi-width symbols: [(23, " "), (25, " ")]
@@ -73,7 +73,7 @@ fn a_large_frame() {
     "FINAL  Validate                                                                                                    open "
     " why 2 ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────"
     "2. is open:                                                                                                             "
-    "  - The coverage of class a.B is 50% (1/2).                                                                             "
+    "  - The mutation score of class a.B is 50% (1/2).                                                                       "
     "  - survivor B.java:7                                                                                                   "
     " log of iteration 12: agent.out ────────────────────────────────────────────────────────────────────────────────────────"
     "line 21 of the agent, 数字                                                                                              " Hidden by multi-width symbols: [(23, " "), (25, " ")]

@@ -86,13 +86,13 @@ impl CheckoutSources {
         }
         folders
             .iter()
-            .map(|folder: &Vec<u8>| {
-                let is_within =
-                    |other: &&Vec<u8>| other.len() > folder.len() && other.starts_with(folder);
-                CheckoutPart {
-                    folder: folder.clone(),
-                    without: folders.iter().filter(is_within).cloned().collect(),
-                }
+            .map(|folder: &Vec<u8>| CheckoutPart {
+                folder: folder.clone(),
+                without: folders
+                    .iter()
+                    .filter(|other| other.len() > folder.len() && other.starts_with(folder))
+                    .cloned()
+                    .collect(),
             })
             .collect()
     }
@@ -105,7 +105,7 @@ impl CheckoutSources {
             poms.extend(
                 checkout
                     .file_paths()
-                    .filter(|path: &&[u8]| {
+                    .filter(|path| {
                         let mut names = path
                             .strip_prefix(below.as_slice())
                             .unwrap_or_default()

@@ -188,7 +188,7 @@ fn stale_sources(old: &Marks, new: &Marks, module: Option<&str>) -> Option<Chang
     for path in old
         .keys()
         .chain(new.keys())
-        .filter(|path: &&String| old.get(*path) != new.get(*path))
+        .filter(|path| old.get(*path) != new.get(*path))
     {
         let path = RepoPath::parse(path).to_text();
         let inside = Path::new(path.strip_prefix(module?)?);

@@ -366,7 +366,7 @@ const FOOTER: &[(u8, Check)] = &[
         insta::assert_snapshot!(footer(&findings(twice, &[("src/a.rs", "old", "old")])).join("\n"), @r"
         Verifier: 1 file edit is unresolved. Do not report it as done.
         `src/a.rs` failed (Edit, 2 tries): String to replace not found in file.
-        Look at `git status` and `git diff`; make each of these edits, or leave it out and say so.
+        Look at `git status` and `git diff`; make each of these edits, or report that you leave it out.
         ");
     }),
     (68, || {

@@ -215,7 +215,6 @@ fn a_task_file_outside_of_any_workspace_is_checked() {
     1  task [ ]  1.  One  (IMPLEMENT)
     2  task [ ]  3.PITEST  (PITEST)  [orphan-stage]
     3  text  [escaped-box]
-    lanes: 1 required task, each after the one above; `--lanes` saves nothing
     ");
     assert!(project.files() == before);
     project.ralph(&["check"]).code(2);
@@ -248,7 +247,6 @@ fn every_line_is_explained() {
     4  task [ ]  1.1.  Two [P] [US1]  (IMPLEMENT · optional · part of 1. (line 3) · group 1 · requirements US1, 2.1, FR-3)
     6  task [ ]  FINAL  (FINAL · group 1)
     9  not a task  - [ ] tests pass (left out: tasks.sections.exclude `done*`)
-    lanes: 1 required task, each after the one above; `--lanes` saves nothing
     ");
     let all = project
         .ralph(&["check", "--explain", "--all-lines"])

@@ -69,21 +69,20 @@ pub(super) fn show_lines(read: &Read, take: LaneTasks, as_json: bool, all_lines:
             ));
         }
     }
-    if !as_json {
-        ui::print_line(&describe_chain(counted));
+    if !as_json && let Some(saved) = describe_savings(counted) {
+        ui::print_line(&saved);
     }
 }
 
-/// The most that lanes can save.
-fn describe_chain(LongestChain { tasks, chain }: LongestChain) -> String {
+/// The most that lanes can save; `None` if each task must wait for the one above.
+fn describe_savings(LongestChain { tasks, chain }: LongestChain) -> Option<String> {
     let all = count(tasks as u64, "required task");
-    if chain == tasks {
-        return format!("lanes: {all}, each after the one above; `--lanes` saves nothing");
-    }
     let saved = (tasks - chain) * 100 / tasks.max(1);
-    format!(
-        "lanes: {all}, the longest chain has {chain}; `--lanes` saves at most {saved} % of the agents' time"
-    )
+    (saved > 0).then(|| {
+        format!(
+            "lanes: {all}, the longest chain has {chain}; `--lanes` saves at most {saved} % of the agents' time"
+        )
+    })
 }
 
 struct ExplainedBox<'a> {

@@ -3,7 +3,7 @@
 //! Lines go to standard error (`-v`, `RALPH_LOG`) and, during an iteration, to its `ralph.log`.
 //!
 //! Promises: nothing is written to standard output. No line holds the value of a secret variable or a control
-//! character. A `ralph.log` has at most [`MAX_BYTES`]. A log that cannot be written stops no run.
+//! character. A `ralph.log` has at most 4 MiB. A log that cannot be written stops no run.
 
 use super::disk::CAREFUL;
 use super::poison::ignore_poison;

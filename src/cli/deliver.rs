@@ -14,6 +14,7 @@ use crate::engine::{Replay, stale_gates};
 use crate::git::{PushRemote, Repositories, is_branch_name};
 use crate::machine::choice::NextStep;
 use crate::machine::facts::Oid;
+use crate::machine::state::SpecState;
 use crate::report::board::{Board, BoxStatus};
 use crate::report::morning::{Forge, repository_page};
 use crate::source::Secrets;
@@ -73,7 +74,9 @@ pub(super) fn run_deliver(call: &Invocation, args: &DeliverArgs) -> Result<Exit,
     if let Some(trouble) = source.find_trouble(&board) {
         return Err(Fault::new(FaultKind::Unknown, trouble, "`ralph replay`"));
     }
-    if let Some((what, hint)) = find_gap(&workspace, &mut repositories, &board)? {
+    let state = workspace.read_boxes()?;
+    let spec = state.spec_state();
+    if let Some((what, hint)) = find_gap(spec, &mut repositories, &board) {
         ui::print_error(&what, hint);
         return Ok(Exit::WorkLeft);
     }
@@ -82,7 +85,7 @@ pub(super) fn run_deliver(call: &Invocation, args: &DeliverArgs) -> Result<Exit,
         return Ok(Exit::WorkLeft);
     };
     let deliveries = plan(&workspace, &mut repositories, args)?;
-    if let Some(what) = find_unknown(&workspace, &deliveries)? {
+    if let Some(what) = find_unknown(spec, &deliveries) {
         let hint =
             "`ralph gate ID` judges it, or `ralph reopen ID` and `ralph accept ID --reason …`";
         ui::print_error(&what, hint);
@@ -116,15 +119,15 @@ pub(super) fn run_deliver(call: &Invocation, args: &DeliverArgs) -> Result<Exit,
 
 /// Returns why the run cannot be delivered, with a hint.
 fn find_gap(
-    workspace: &Workspace,
+    spec: &SpecState,
     repositories: &mut Repositories,
     board: &Board,
-) -> Result<Option<(String, &'static str)>, Fault> {
+) -> Option<(String, &'static str)> {
     let (done, required) = board.required;
     if board.next != NextStep::AllDone || done < required {
         let what =
             format!("The run is not finished: {done} of {required} required boxes are ticked.");
-        return Ok(Some((what, "`ralph status` lists the other boxes")));
+        return Some((what, "`ralph status` lists the other boxes"));
     }
     let cells = board.families.iter().flat_map(|row| row.cells.values());
     let unrecorded: Vec<String> = cells
@@ -133,21 +136,15 @@ fn find_gap(
         .collect();
     if !unrecorded.is_empty() {
         let what = format!("Ticked without a record: {}.", names(&unrecorded, NAMED));
-        return Ok(Some((what, "`ralph reopen ID`, then `ralph run`")));
+        return Some((what, "`ralph reopen ID`, then `ralph run`"));
     }
-    let state = workspace.read_boxes()?;
     let heads = repositories.current_heads();
-    let stale = stale_gates(state.spec_state(), &heads, repositories);
-    if let Some(first) = stale.into_iter().next() {
-        return Ok(Some((first, "`ralph gate ID` judges HEAD")));
-    }
-    Ok(None)
+    let first = stale_gates(spec, &heads, repositories).into_iter().next()?;
+    Some((first, "`ralph gate ID` judges HEAD"))
 }
 
 /// Returns the commit that would be delivered and that no box is about.
-fn find_unknown(workspace: &Workspace, deliveries: &[Delivery]) -> Result<Option<String>, Fault> {
-    let state = workspace.read_boxes()?;
-    let spec = state.spec_state();
+fn find_unknown(spec: &SpecState, deliveries: &[Delivery]) -> Option<String> {
     for Delivery {
         package, commit, ..
     } in deliveries
@@ -160,12 +157,12 @@ fn find_unknown(workspace: &Workspace, deliveries: &[Delivery]) -> Result<Option
                 && evidence.is_some_and(|judged| judged.heads.get(package) == Some(commit))
         });
         if !is_known {
-            return Ok(Some(format!(
+            return Some(format!(
                 "No ticked box is about {commit}, the HEAD of {package}."
-            )));
+            ));
         }
     }
-    Ok(None)
+    None
 }
 
 /// Replays the run. Returns the head of its chain, or `None` after printing what differs.

@@ -41,7 +41,7 @@ pub struct InitArgs {
     /// Folders of the packages: `src/*`; may be given more than once
     #[arg(long, value_name = "GLOB", value_delimiter = ',')]
     pub packages: Vec<String>,
-    /// Where PITEST is placed: each, tested, groups, groups:2 (down to ##), end, none, or after:2,5,7
+    /// The placement of PITEST: each, tested, groups, groups:2 (down to ##), end, none, or after:2,5,7
     #[arg(long, value_name = "WHERE", value_parser = files::parse_placement)]
     pub placement: Option<Placement>,
     /// Where the stages of a task come from: lines of the file, or the default stages without any line

@@ -134,8 +134,10 @@ fn start_log(verbose: u8, has_iterations: bool) -> Result<(), Fault> {
             "write `info`, `debug` or `trace`, or targets with levels: `git=debug,process=info,gate=info,disk=trace`",
         )
     })?;
-    let secrets = Secrets::of(base_environment());
-    log::start(filter, has_iterations, secrets, ui::print_log);
+    if filter.is_some() || has_iterations {
+        let secrets = Secrets::of(base_environment());
+        log::start(filter, has_iterations, secrets, ui::print_foreign);
+    }
     Ok(())
 }
 

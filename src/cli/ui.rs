@@ -83,13 +83,8 @@ pub(super) fn print_note(text: &str) {
     print_foreign(&with_spec(text));
 }
 
-/// Prints a line of the log on standard error.
-pub(super) fn print_log(text: &str) {
-    print_foreign(text);
-}
-
 /// A line on standard error as it is.
-fn print_foreign(text: &str) {
+pub(super) fn print_foreign(text: &str) {
     // A failure could not be shown anywhere.
     let _ = write_text(&mut io::stderr().lock(), text);
 }

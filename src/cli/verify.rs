@@ -27,7 +27,7 @@ pub struct VerifyArgs {
     /// What the CLI printed on standard error: only there does codex tell of patches that do not fit
     #[arg(long, value_name = "FILE")]
     pub errors: Option<PathBuf>,
-    /// Who reads the answer; for people it is silent where nothing failed, and where the verifier is off
+    /// The reader of the answer; people get none if nothing failed, or if the verifier is off
     #[arg(long = "for", value_name = "READER", value_enum, default_value_t = FooterReader::Model)]
     pub reader: FooterReader,
 }

@@ -208,12 +208,10 @@ impl Hooks {
 impl From<AgentKeys> for AgentSettings {
     fn from(keys: AgentKeys) -> Self {
         let preset = keys.preset.as_deref().and_then(Preset::named);
-        let own = keys.env.into_iter().map(|(name, value)| {
-            (
-                name,
-                value.as_str().map_or(value.to_string(), str::to_owned),
-            )
-        });
+        let own = keys
+            .env
+            .into_iter()
+            .map(|(name, value)| (name, variable_text(&value)));
         let known = preset.map(|preset| preset.env.clone()).unwrap_or_default();
         let format = keys
             .format

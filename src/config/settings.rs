@@ -110,15 +110,22 @@ pub struct LaneSettings {
 impl LaneSettings {
     /// Returns the variables of `env:` for one lane.
     pub fn variables_of(&self, lane: u32, workspace: &str) -> Vec<(String, String)> {
-        let fill = |value: &serde_json::Value| {
-            let text = value.as_str().map_or(value.to_string(), str::to_owned);
-            text.replace("{lane}", &lane.to_string())
-                .replace("{workspace}", workspace)
-        };
-        let all = self.env.iter();
-        all.map(|(name, value)| (name.clone(), fill(value)))
-            .collect()
+        let mut variables = Vec::new();
+        for (name, value) in &self.env {
+            let value = variable_text(value)
+                .replace("{lane}", &lane.to_string())
+                .replace("{workspace}", workspace);
+            variables.push((name.clone(), value));
+        }
+        variables
     }
+}
+
+/// Returns the value of an environment variable, which the file may hold as text or as a number.
+pub(super) fn variable_text(value: &serde_json::Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Changes that attempts may not make.

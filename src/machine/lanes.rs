@@ -279,6 +279,14 @@ pub struct LongestChain {
     pub chain: usize,
 }
 
+/// Returns the index of the last row of a task and of what is below it; `None` if there is no such task.
+fn last_row(families: &Families<'_>, task: &str) -> Option<usize> {
+    let all = families.families_below(task).into_iter().chain([task]);
+    all.flat_map(|name| families.family_boxes(name))
+        .map(|(at, _)| at)
+        .max()
+}
+
 /// Returns the longest chain of tasks that need each other, if main takes them in document order.
 pub fn longest_chain(rows: &Rows, take: LaneTasks) -> LongestChain {
     let families = rows.by_family();
@@ -304,20 +312,13 @@ pub fn longest_chain(rows: &Rows, take: LaneTasks) -> LongestChain {
             .and_then(|number| Some((*number, units.get(*number)?)));
         let end = match lane {
             Some((number, unit)) => {
-                let needed = unit.needs.iter().map(|need| {
-                    let last = families
-                        .families_below(need)
-                        .into_iter()
-                        .chain([need.as_str()]);
-                    let last = last.flat_map(|name| families.family_boxes(name));
-                    let last = last.map(|(at, _)| at).max();
-                    // One that comes later, or is no task, leaves this one in its turn.
-                    last.map_or(counted.chain, |last| {
-                        done_at.get(last).copied().unwrap_or(counted.chain)
-                    })
-                });
                 let above = unit.after.checked_sub(1).and_then(|last| done_at.get(last));
-                let start = needed.chain(above.copied()).max().unwrap_or(0);
+                let mut start = above.copied().unwrap_or(0);
+                for need in &unit.needs {
+                    let done = last_row(&families, need).and_then(|last| done_at.get(last));
+                    // One that comes later, or is no task, leaves this one in its turn.
+                    start = start.max(done.copied().unwrap_or(counted.chain));
+                }
                 let end = in_unit.entry(number).or_insert(start);
                 *end += weight;
                 *end

@@ -36,6 +36,15 @@ pub fn line(text: &str, max: usize) -> String {
     out
 }
 
+/// Returns the whole characters in the first bytes of a text.
+pub fn beginning(text: &str, bytes: usize) -> &str {
+    let mut end = bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}
+
 /// Returns several lines: line ends become `\n`, tabs and runs of spaces stay.
 pub fn block(text: &str) -> String {
     let unix = text.replace("\r\n", "\n").replace('\r', "\n");

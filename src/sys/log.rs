@@ -117,14 +117,11 @@ fn apply_directive(
     Ok(())
 }
 
-/// Starts logging in this process. Only the first call has an effect.
+/// Starts logging in this process. Only the first call has an effect. Without it, a call to the outside costs one
+/// comparison.
 ///
-/// `has_iterations` is true for commands that begin iterations. Without it and without a filter, no subscriber is
-/// installed, so that a call costs one comparison.
+/// `has_iterations` is true for commands that begin iterations.
 pub fn start(on_terminal: Option<Targets>, has_iterations: bool, secrets: Secrets, print: Print) {
-    if on_terminal.is_none() && !has_iterations {
-        return;
-    }
     replace_secrets(secrets);
     if on_terminal.is_some() {
         PRINT.get_or_init(|| print);

@@ -60,7 +60,7 @@ fn in_words(words: &[u8]) -> Option<Vec<String>> {
     let words = readable(words);
     let lower = words.to_ascii_lowercase();
     lower.match_indices('(').find_map(|(at, _)| {
-        let (length, _) = label_at(lower.get(at + 1..)?)?;
+        let length = label_length(lower.get(at + 1..)?)?;
         let list = words.get(at + 1 + length..)?;
         let mut depth = 1_u32;
         let end = list.find(|c| {
@@ -79,7 +79,7 @@ fn in_words(words: &[u8]) -> Option<Vec<String>> {
 fn on_line(line: &[u8]) -> Option<Vec<String>> {
     let line = readable(line);
     let line = line.trim_start_matches(|c: char| c.is_whitespace() || "-*+_>".contains(c));
-    let (length, _) = label_at(&line.to_ascii_lowercase())?;
+    let length = label_length(&line.to_ascii_lowercase())?;
     read_list(line.get(length..)?)
 }
 
@@ -88,13 +88,13 @@ fn readable(line: &[u8]) -> String {
 }
 
 /// The length of the label at the start of a text in lower case, with its marks and its colon.
-fn label_at(lower: &str) -> Option<(usize, &'static str)> {
+fn label_length(lower: &str) -> Option<usize> {
     LABELS.into_iter().find_map(|(label, wants_colon)| {
         let rest = lower.strip_prefix(label)?;
         let list = rest.trim_start_matches(|c: char| c.is_whitespace() || "*_:".contains(c));
         let between = rest.get(..rest.len() - list.len())?;
         let is_label = !between.is_empty() && (!wants_colon || between.contains(':'));
-        is_label.then_some((lower.len() - list.len(), label))
+        is_label.then_some(lower.len() - list.len())
     })
 }
 

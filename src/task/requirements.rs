@@ -5,6 +5,7 @@
 
 use super::file::TaskFile;
 use super::scan::{clean_line, read_heading, read_item};
+use crate::source::text::beginning;
 use std::collections::HashSet;
 
 /// Maximum number of references kept for one task.
@@ -132,13 +133,7 @@ fn in_list(value: &str, found: &mut Vec<String>) {
         keep_reference(found, reference);
     }
     if references.is_empty() {
-        let end = (0..=value.len().min(MAX_REFERENCE))
-            .rev()
-            .find(|at| value.is_char_boundary(*at));
-        keep_reference(
-            found,
-            value.get(..end.unwrap_or(0)).unwrap_or_default().trim_end(),
-        );
+        keep_reference(found, beginning(value, MAX_REFERENCE).trim_end());
     }
 }
 

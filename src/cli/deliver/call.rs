@@ -2,7 +2,7 @@
 
 use super::super::{Fault, base_environment};
 use crate::machine::facts::ProcessEnd;
-use crate::source::text::line;
+use crate::source::text::{beginning, line};
 use crate::sys::process::Supervisor;
 use crate::sys::programs::on_path;
 use crate::sys::signals::Interrupts;
@@ -87,15 +87,6 @@ impl ForgeTool {
             ],
         }
     }
-}
-
-/// Returns the whole characters in the first bytes of a text.
-fn beginning(text: &str, bytes: usize) -> &str {
-    let mut end = bytes.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.get(..end).unwrap_or_default()
 }
 
 /// Returns a call as it is shown: arguments in quotation marks where a shell needs them, and cut.

@@ -167,7 +167,7 @@ fn at_base(
     Ok(Ok(floors))
 }
 
-/// A digest of these class files, what lies beside them, and all else that the scores depend on.
+/// A digest of these class files, the other files in their directories, and the settings that affect the scores.
 fn score_key(module: &ModuleContext<'_>, tests: &BTreeSet<String>) -> Result<String, GateAbort> {
     let settings = module.context.settings;
     let no_coverage = format!("{:?}", settings.no_coverage);

@@ -57,8 +57,8 @@ pub(crate) fn files_digest<F: AsRef<Path>>(
     Ok(task::digest(&all))
 }
 
-/// The paths of the files in a folder that count, in order; no link to a folder is followed, and a folder that
-/// is not there holds none. Of everything but folders is asked whether it counts.
+/// The paths of the files in a directory that count, in order. No link to a directory is followed. A missing directory
+/// has no files.
 pub(crate) fn counted_files(
     folder: &Path,
     counts: &dyn Fn(&Path, FileType) -> io::Result<bool>,

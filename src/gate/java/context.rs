@@ -22,7 +22,7 @@ pub(crate) struct ModuleContext<'a> {
 }
 
 impl ModuleContext<'_> {
-    /// Compiled test classes; if there are none although there are test sources, the build skips its tests.
+    /// Compiled test classes. Errors: test sources without test classes, since the build then skips its tests.
     pub(crate) fn test_classes(&self) -> Result<TestClasses, GateAbort> {
         let include = &self.context.settings.tests_include;
         let tests = test_classes::find_test_classes(&self.built.project, &self.maven.home, include);

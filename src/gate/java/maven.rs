@@ -157,7 +157,7 @@ impl<'a> Maven<'a> {
         self.call_offline_first("test", &self.folder, &arguments)
     }
 
-    /// Resolves artifacts (`group:artifact:version`) with what they need, once, into ralph's cache.
+    /// Resolves artifacts (`group:artifact:version`) with their dependencies, once, into ralph's cache.
     pub(crate) fn resolve_artifacts(&self, artifacts: &[String]) -> Result<Vec<String>, GateAbort> {
         let key = digest_parts(artifacts);
         let known = self.memory_of("tools");

@@ -44,7 +44,11 @@ fn works(file: &'static str) -> Act {
 
 /// Runs to the end; who made the attempts, and the waits.
 fn ran(names: &[&str], acts: Vec<Act>) -> (String, Vec<u64>, Sim) {
-    let mut sim = Sim::with(THREE, agents(names));
+    ran_with(agents(names), acts)
+}
+
+fn ran_with(policy: Policy, acts: Vec<Act>) -> (String, Vec<u64>, Sim) {
+    let mut sim = Sim::with(THREE, policy);
     for act in acts {
         sim.agent(act);
     }
@@ -332,18 +336,7 @@ fn ran_with_quota(names: &[&str], acts: Vec<Act>) -> (String, Vec<u64>, Sim) {
         quota: Some(90),
         ..agents(names)
     };
-    let mut sim = Sim::with(THREE, policy);
-    for act in acts {
-        sim.agent(act);
-    }
-    assert_eq!(sim.run(), StopReason::AllDone);
-    sim.replay();
-    let who: Vec<&str> = sim
-        .orders
-        .iter()
-        .map(|order| order.agent.as_str())
-        .collect();
-    (who.join(" "), sim.waits.clone(), sim)
+    ran_with(policy, acts)
 }
 
 #[test]

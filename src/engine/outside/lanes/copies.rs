@@ -5,13 +5,14 @@
 use super::Outside;
 use crate::engine::Fault;
 use crate::engine::outside::patterns::compile_setting;
+use crate::engine::outside::scripts::plain_path;
 use crate::source::is_output;
 use crate::sys::disk::remove;
 use crate::sys::walk::{DirEntry, walk};
 use globset::GlobSet;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// Entries and bytes of `lanes.copy`: a folder of installed packages has so many.
 const MAX_ENTRIES: usize = 200_000;
@@ -47,8 +48,10 @@ impl CopyPatterns {
             wanted.extend([pattern.clone(), format!("{pattern}/**")]);
             let names: Vec<&str> = pattern.split('/').collect();
             // `a/**/b` and `{a/b,c}` have no fixed number of names.
-            let is_fixed = |name: &&&str| !name.contains("**") && !name.contains('{');
-            let fixed = names.iter().take_while(is_fixed).count();
+            let fixed = names
+                .iter()
+                .take_while(|name| !name.contains("**") && !name.contains('{'))
+                .count();
             let leading = (1..=fixed.min(names.len() - 1)).map(|depth| {
                 let start = names.iter().take(depth).copied().collect::<Vec<_>>();
                 compile(&[start.join("/")])
@@ -187,14 +190,7 @@ pub(super) fn copy(entry: &DirEntry, to: &Path, workspace: &Path, lane: &Path) -
 /// The target of a copied link.
 fn link_target(link: &Path, target: PathBuf, workspace: &Path, lane: &Path) -> PathBuf {
     let folder = link.parent().unwrap_or(workspace);
-    let mut absolute = PathBuf::new();
-    for part in folder.join(&target).components() {
-        match part {
-            Component::ParentDir => drop(absolute.pop()),
-            Component::CurDir => {}
-            _ => absolute.push(part),
-        }
-    }
+    let absolute = plain_path(&folder.join(&target));
     match absolute.strip_prefix(workspace) {
         // A relative link inside leads to the lane by itself.
         Ok(_) if target.is_relative() => target,

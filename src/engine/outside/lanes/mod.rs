@@ -31,6 +31,8 @@ use std::time::Duration;
 pub(super) const LANE: &str = "RALPH_LANE";
 /// The workspace that it works for.
 const LANE_OF: &str = "RALPH_LANE_OF";
+/// The kind of the folders that hold lanes.
+const LANES: &str = "lanes";
 /// Runs of one lane, counted over restarts of main.
 const MAX_RUNS: u32 = 3;
 /// Exit codes from here on are no end of a loop: another process holds the lane, the disk failed, a signal.
@@ -74,7 +76,7 @@ pub struct LaneStatus {
 
 /// The lanes of a workspace, read only.
 pub fn lanes_of(cache: &Path, workspace: &Path) -> io::Result<Vec<LaneStatus>> {
-    let records = Records::read(&folder_of(cache, workspace))?;
+    let records = Records::read(&folder_of(cache, LANES, workspace))?;
     let status = |(number, record): (u32, LaneRecord)| {
         let folder = records.folder(number);
         let standing = if record.has_ended {
@@ -106,9 +108,10 @@ fn last_iteration(lane: &Path) -> u64 {
     numbers.max().unwrap_or(0)
 }
 
-fn folder_of(cache: &Path, workspace: &Path) -> PathBuf {
+/// The folder of this kind that belongs to a workspace in the cache.
+fn folder_of(cache: &Path, kind: &str, workspace: &Path) -> PathBuf {
     let name = crate::source::digest(workspace.as_os_str().as_encoded_bytes());
-    cache.join("lanes").join(name)
+    cache.join(kind).join(name)
 }
 
 impl Outside {
@@ -151,7 +154,7 @@ impl Outside {
     }
 
     fn lanes_folder(&self) -> PathBuf {
-        folder_of(&self.parts.cache, &self.parts.places.workspace)
+        folder_of(&self.parts.cache, LANES, &self.parts.places.workspace)
     }
 
     /// Removes the lanes of tasks that are done, or that read differently now.

@@ -1,11 +1,10 @@
 //! Slots for checks and gates: main and its lanes share the processors, and a test that passes alone can fail under load.
 
-use super::LOOK;
+use super::{LOOK, folder_of};
 use crate::engine::Fault;
 use crate::engine::outside::Outside;
 use crate::sys::clock;
 use crate::sys::lock::Lock;
-use std::path::{Path, PathBuf};
 
 /// Permission to run a heavy command, given back when dropped.
 pub(in crate::engine::outside) struct HeavySlot {
@@ -23,7 +22,7 @@ impl Outside {
             None if self.lanes.has_started => &self.parts.places.workspace,
             None => return Ok(Some(HeavySlot { _lock: None })),
         };
-        let folder = folder_of(&self.parts.cache, main);
+        let folder = folder_of(&self.parts.cache, "slots", main);
         // A run whose time is up ends at its own limits.
         while slots > 0 && !self.wall_left().is_zero() {
             for slot in 1..=slots {
@@ -38,9 +37,4 @@ impl Outside {
         }
         Ok(Some(HeavySlot { _lock: None }))
     }
-}
-
-fn folder_of(cache: &Path, main: &Path) -> PathBuf {
-    let name = crate::source::digest(main.as_os_str().as_encoded_bytes());
-    cache.join("slots").join(name)
 }

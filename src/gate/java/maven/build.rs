@@ -93,8 +93,8 @@ pub(crate) const RECOMPILED: BuildPhase = (
 );
 
 impl Maven<'_> {
-    /// Compiles the module with its tests and what it needs of its reactor; the inner error says why it does not
-    /// compile.
+    /// Compiles the module with its tests and the modules of the reactor that it needs. The inner error is the reason why
+    /// it does not compile.
     pub(crate) fn build_module(
         &self,
     ) -> Result<Result<(Built, BuildPhase), MavenTrouble>, GateAbort> {

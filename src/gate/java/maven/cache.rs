@@ -140,7 +140,7 @@ fn find_poms(root: &Path) -> Vec<PathBuf> {
     .collect()
 }
 
-/// Adds the POMs that these have as parents, upward, wherever they are.
+/// Adds the parents of these POMs, and their parents, in any directory.
 fn add_parents(found: &mut Vec<PathBuf>) {
     let mut seen: BTreeSet<PathBuf> = found.iter().cloned().collect();
     let mut at = 0;

@@ -202,7 +202,7 @@ impl Maven<'_> {
         })
     }
 
-    /// Where a path leads that `fits`: asked of the real one, and whether it lies in the package's folder.
+    /// Returns the place that a path names. `fits` gets its real path, and whether that is in the package's directory.
     fn resolve_place(
         &self,
         named: &str,
@@ -216,7 +216,7 @@ impl Maven<'_> {
             real(&self.context.package.home)?,
         );
         let inside = place.strip_prefix(real(&self.root)?).ok();
-        // The name of a jar tells what it is, and may be a link's.
+        // A jar is known by its name, which may be that of a link.
         let found = inside.map_or_else(|| PathBuf::from(named), |inside| self.root.join(inside));
         let is_usable = found.is_absolute()
             && !named.is_empty()

@@ -75,7 +75,7 @@ pub(super) fn read_log(log: &str) -> Option<Recipe> {
         .map(|main| Recipe { goals, main, tests })
 }
 
-/// The home of the JDK that Maven's toolchains chose for a module, which is built after what it needs.
+/// The home of the JDK that Maven's toolchains chose for a module. The module is built last, so the last line counts.
 pub(super) fn find_toolchain(log: &str) -> Option<PathBuf> {
     log.lines()
         .rev()

@@ -137,8 +137,8 @@ fn top_level(file: &Path) -> String {
     stem.split('$').next().unwrap_or_default().to_owned()
 }
 
-/// A source as the compiler reads its names: Unicode escapes are what they stand for, and characters that an identifier may hold
-/// without being another one (§3.8) are left out, with all others that are neither ASCII nor letters or digits, and all such escapes.
+/// A source as the compiler reads its names: Unicode escapes are decoded. Characters that an identifier ignores (§3.8) are left out,
+/// with all others that are neither ASCII nor letters or digits, and all such escapes.
 fn decode_spelling(text: &[u8]) -> String {
     let mut spelled = String::from_utf8_lossy(&unescaped(text, b"")).into_owned();
     spelled.retain(|c: char| {

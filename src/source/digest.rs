@@ -37,7 +37,8 @@ pub fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut text = String::with_capacity(2 * bytes.len());
     for byte in bytes {
-        text.extend([byte >> 4, byte & 15].map(|nibble| char::from(DIGITS[usize::from(nibble)])));
+        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
+        text.push(char::from(DIGITS[usize::from(byte & 15)]));
     }
     text
 }

@@ -21,15 +21,14 @@ fn bundled() -> (TempDir, PathBuf) {
     (folder, file)
 }
 
-/// Runs gates of a bundle again, all or those of a shard. Returns the exit code, the result and the errors.
-fn judged_again(folder: &Path, bundle: &Path, shard: &[&str]) -> (Option<i32>, String, String) {
+/// Runs all gates of a bundle again. Returns the exit code, the result and the errors.
+fn judged_again(folder: &Path, bundle: &Path) -> (Option<i32>, String, String) {
     let mut command = ralph();
     command
         .arg("replay")
         .arg("--bundle")
         .arg(bundle)
         .arg("--rerun-gates")
-        .args(shard)
         .current_dir(folder);
     let output = command.output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -40,41 +39,7 @@ fn judged_again(folder: &Path, bundle: &Path, shard: &[&str]) -> (Option<i32>, S
     )
 }
 
-/// Returns the shard that runs the gate of one record and no other gate, if each gate is a shard.
-fn shard_of(folder: &Path, bundle: &Path, record: usize) -> String {
-    let mut command = ralph();
-    command.arg("replay").arg("--bundle").arg(bundle);
-    command.args(["--matrix", "json", "--shards", "256"]);
-    let output = command.current_dir(folder).output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    let shard = text
-        .lines()
-        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
-        .find(|shard| shard["records"] == serde_json::json!([record]));
-    let shard = shard.unwrap_or_else(|| panic!("no shard has record {record}: {text}"));
-    shard["shard"].as_str().unwrap().to_owned()
-}
-
-fn its_bundle_is_equal_in_an_empty_folder_with_its_gates_run_again() {
-    let (folder, bundle) = bundled();
-    let (code, out, err) = judged_again(folder.path(), &bundle, &[]);
-    assert_eq!(code, Some(0), "{out}\n{err}");
-    for gate in ["1.PITEST", "2.PITEST"] {
-        let line = out.lines().find(|line| line.contains(gate)).unwrap();
-        assert!(
-            line.ends_with("re-checked: changes, report, verdict"),
-            "{out}"
-        );
-    }
-    assert!(!out.contains("which judged it then"), "{out}");
-    let left: Vec<_> = fs_err::read_dir(folder.path())
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
-    assert_eq!(left, [bundle], "nothing is written");
-}
-
-fn one_survivor_edited_in_a_chain_made_anew_is_named() {
+fn in_an_empty_folder_its_gates_run_again_and_name_the_one_survivor_that_was_edited() {
     let (folder, bundle) = bundled();
     let mut files: Vec<(PathBuf, Vec<u8>)> = Vec::new();
     let mut archive = tar::Archive::new(fs_err::File::open(&bundle).unwrap());
@@ -113,8 +78,7 @@ fn one_survivor_edited_in_a_chain_made_anew_is_named() {
             .unwrap();
     }
     archive.finish().unwrap();
-    let shard = shard_of(folder.path(), &bundle, at + 1);
-    let (code, out, err) = judged_again(folder.path(), &bundle, &["--shard", &shard]);
+    let (code, out, err) = judged_again(folder.path(), &bundle);
     assert_eq!(code, Some(1), "{out}\n{err}");
     let said = format!(
         "journal.jsonl:{}: 2.PITEST: org.example.orders.Shipping: 17 killed and 1 not then, 18 killed and 0 not now.",
@@ -126,7 +90,15 @@ fn one_survivor_edited_in_a_chain_made_anew_is_named() {
         at + 1
     );
     assert!(out.contains(&by), "{out}");
+    let other = out.lines().find(|line| line.contains("1.PITEST")).unwrap();
+    assert!(
+        other.ends_with("re-checked: changes, report, verdict"),
+        "{out}"
+    );
     assert!(out.ends_with("Differs in 1 place.\n"), "{out}");
+    let left = fs_err::read_dir(folder.path()).unwrap();
+    let left: Vec<PathBuf> = left.map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(left, [bundle], "nothing is written");
 }
 
 fn its_report_says_which_survivors_rework_killed() {
@@ -171,7 +143,6 @@ tests! {
         its_report_says_which_survivors_rework_killed,
     ]
     maven deep: [
-        its_bundle_is_equal_in_an_empty_folder_with_its_gates_run_again,
-        one_survivor_edited_in_a_chain_made_anew_is_named,
+        in_an_empty_folder_its_gates_run_again_and_name_the_one_survivor_that_was_edited,
     ]
 }

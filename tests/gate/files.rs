@@ -96,7 +96,9 @@ pub(super) fn rust() -> &'static str {
                 "--quiet",
                 "--root",
             ];
-            done(Command::new("cargo").args(version).arg(folder));
+            let mut cargo = Command::new("cargo");
+            cargo.env("CARGO_PROFILE_DEV_DEBUG", "false");
+            done(cargo.args(version).arg(folder));
         });
         format!(
             "{}:{}",

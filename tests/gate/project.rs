@@ -1,13 +1,14 @@
 //! Small Maven projects in temporary directories, and the gate over them.
 
 use super::direct_spawn::DirectSpawn;
+use super::{main_file, test_file};
 use ralph::config::GateSettings;
 use ralph::gate::{GatePackage, GatePorts, GateRequest, NoCheckouts, run_gate};
 use ralph::machine::facts::{FileChange, FileStatus, Oid};
 use ralph::mutation::{GateReport, Verdict};
 use ralph::source::{Kind, RepoPath};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Once, OnceLock};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -102,6 +103,31 @@ fn cache() -> PathBuf {
         .get_or_init(|| tempfile::tempdir().unwrap())
         .path()
         .to_owned()
+}
+
+/// Copies from the shared cache which jars are PIT's and where ralph's plugin was compiled, for a cache of its own.
+///
+/// To find both out costs as much as a gate.
+pub(crate) fn copy_tools(to: &Path) {
+    static MADE: Once = Once::new();
+    MADE.call_once(|| {
+        let mut project = Project::scripted(JUnit::Four);
+        project.changed(&[&main_file("One")]);
+        project
+            .class(&main_file("One"), "class One { int one() { return 1; } }")
+            .class(&test_file("OneTest"), "class OneTest { }")
+            .run();
+    });
+    for kind in ["facts/tools", "facts/plugins"] {
+        let to = to.join(kind);
+        fs_err::create_dir_all(&to).unwrap();
+        for entry in fs_err::read_dir(cache().join(kind)).unwrap() {
+            let file = entry.unwrap().path();
+            if file.extension().is_some_and(|end| end == "json") {
+                fs_err::copy(&file, to.join(file.file_name().unwrap())).unwrap();
+            }
+        }
+    }
 }
 
 impl Project {

@@ -6,7 +6,8 @@ use std::process::Command;
 use std::sync::OnceLock;
 use tempfile::TempDir;
 
-/// A script for a `classpath_command`. `@JUNIT@` and `@PIT@` are jars.
+/// A script for a `classpath_command`. `@JUNIT@` and `@PIT@` are jars. `@KNOWN@` is a directory: sources that were compiled
+/// before are not compiled again, because most tests here begin with the same classes.
 const BUILD: &str = r#"#!/bin/sh
 set -e
 junit='@JUNIT@'
@@ -14,11 +15,22 @@ if [ -n "$RALPH_ARTIFACTS" ]; then
     echo 'ralph-classpath: {"artifacts": [@PIT@]}'
     exit
 fi
+compile() { # output, class path, sources
+    output=$1 path=$2
+    shift 2
+    key=$({ echo "$key $path"; sha256sum "$@"; } | sha256sum | cut -c1-64)
+    if [ -d "@KNOWN@/$key" ]; then
+        cp -R "@KNOWN@/$key/." "$output"
+        return
+    fi
+    javac -proc:none -J-XX:TieredStopAtLevel=1 -J-XX:+UseSerialGC -d "$output" -cp "$path" "$@"
+    cp -R "$output" "@KNOWN@/$key.$$"
+    mv -T "@KNOWN@/$key.$$" "@KNOWN@/$key" || true # another test has compiled the same
+}
 rm -rf out
 mkdir -p out/main out/test
-quick='-J-XX:TieredStopAtLevel=1 -J-XX:+UseSerialGC'
-javac $quick -d out/main $(find src/main -name '*.java')
-javac $quick -d out/test -cp "out/main:$junit" $(find src/test -name '*.java')
+compile out/main "" $(find src/main -name '*.java' | sort)
+compile out/test "out/main:$junit" $(find src/test -name '*.java' | sort)
 if [ -z "$RALPH_TESTS" ]; then
     echo 'ralph-classpath: {"modules": [{"path": "", "classes": "out/main", "test_classes": "out/test", "classpath": [@JARS@]}]}'
 elif java -cp "out/main:out/test:$junit" org.junit.runner.JUnitCore $RALPH_TESTS >out/log 2>&1; then
@@ -92,6 +104,12 @@ fn resolve(junit: JUnit, dependencies: &'static str) -> Jars {
     Jars { pit, junit }
 }
 
+/// Returns the directory of compiled sources, which all tests of this process share.
+fn known() -> &'static Path {
+    static KNOWN: OnceLock<TempDir> = OnceLock::new();
+    KNOWN.get_or_init(|| tempfile::tempdir().unwrap()).path()
+}
+
 /// Returns the text of the script.
 pub(super) fn script(junit: JUnit) -> String {
     let quoted = |jars: &[String]| {
@@ -104,6 +122,7 @@ pub(super) fn script(junit: JUnit) -> String {
     BUILD
         .replace("@JUNIT@", &junit.join(":"))
         .replace("@PIT@", &quoted(pit))
+        .replace("@KNOWN@", &known().display().to_string())
         .replace("@JARS@", &quoted(junit))
 }
 

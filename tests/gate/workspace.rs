@@ -1,6 +1,6 @@
 //! A workspace with one package in git, and the program over it.
 
-use super::project::{JUnit, JVM_ARGS, Pom};
+use super::project::{JUnit, JVM_ARGS, Pom, copy_tools};
 use super::scripted::script_file;
 use super::{main_file, test_file};
 use assert_cmd::Command;
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 pub(super) const TESTS: &str = "import static org.junit.Assert.*; import org.junit.Test;";
 
-/// A workspace with the package `src/p`, and a cache of its own.
+/// A workspace with the package `src/p`, and a cache of its own, in which only PIT and its plugin are known.
 pub(super) struct Workspace {
     folder: TempDir,
 }
@@ -32,6 +32,7 @@ impl Workspace {
         let workspace = Self {
             folder: tempfile::tempdir().unwrap(),
         };
+        copy_tools(&workspace.path("cache/ralph"));
         configure(&workspace).git(&["init", "--quiet", "--initial-branch", "main"]);
         workspace
             .write("ws/src/p/.gitignore", "target/\n*.local\nlocal/\n")

@@ -46,7 +46,7 @@ pub(super) fn build_command() -> Command {
     let command = with_help(Cli::command());
     let list = group_commands(&command);
     command.help_template(format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}\nOptions:\n{{options}}{{after-help}}"
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}Options:\n{{options}}{{after-help}}"
     ))
 }
 

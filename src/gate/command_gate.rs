@@ -21,7 +21,8 @@ pub(super) fn run_in_package(
     package: &GatePackage,
 ) -> Result<Option<String>, GateAbort> {
     let log = format!("{}-{}", file_name(name), file_name(&package.name));
-    let list = commands.next_log("changed-files")?;
+    // Not a log: `ralph status --watch` shows the newest one.
+    let list = commands.next_log("changed-files")?.with_extension("txt");
     // The file is replaced: it may be a link that a task left, which must not be followed.
     RealDisk::new().write(&list, changed_files(package).as_bytes())?;
     let told = [

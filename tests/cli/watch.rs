@@ -150,7 +150,9 @@ fn lets_go(project: &Project, task: u32) {
 
 fn a_running_loop_is_seen_live_and_the_terminal_is_given_back() {
     let project = Project::new("- [ ] 1. One\n- [ ] 1.LINT Judge\n- [ ] 2. Two\n");
-    project.config("gates:\n  LINT: {run: [sh, -c, 'exit 0']}\n");
+    project.config(
+        "gates:\n  LINT: {run: [sh, -c, 'until [ -e ../../judge ]; do sleep 0.05; done']}\n",
+    );
     project.agent(WAITS);
     let terminal = Terminal::open(&project);
     let settings = terminal.settings("before");
@@ -185,6 +187,11 @@ fn a_running_loop_is_seen_live_and_the_terminal_is_given_back() {
         pane.contains("q quit") && row(pane, "1.", "running")
     });
     lets_go(&project, 1);
+    let pane = terminal.waits_for("the gate's step", |pane| {
+        pane.contains("log of iteration 2: gate.log")
+    });
+    assert!(pane.contains("Running LINT in app"), "{pane}");
+    project.write("judge", "");
     let pane = terminal.waits_for("the tick, and the next stage", |pane| {
         row(pane, "1.", "done") && row(pane, "1.", "PASS") && row(pane, "2.", "running")
     });

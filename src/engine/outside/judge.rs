@@ -1,6 +1,7 @@
 //! Gates in the real world: the request from git's facts, the report back. A gate judges the commits that it names, or
 //! gives no verdict.
 
+use super::gate_log::GateLog;
 use super::guard::weigh_trespass;
 use super::private_checkout::{
     CacheFolder, CheckoutSources, InPlace, PrivateCheckout, SourcePackage, no_verdict,
@@ -155,10 +156,18 @@ impl Outside {
             folder.clone(),
             self.iteration_tag(order.iteration),
         )?;
-        let aside = self.iteration_folder(order.iteration)?.join("inputs");
+        let iteration = self.iteration_folder(order.iteration)?;
+        let (aside, log) = (
+            iteration.join("inputs"),
+            GateLog::new(iteration.join("gate.log")),
+        );
         let (report, trespass) =
             self.run_guarded(&order.snapshot, &aside, order.iteration, |world| {
-                Ok(world.run_prepared(&prepared))
+                let progress = |text: &str| {
+                    log.add_step(text);
+                    (world.parts.progress)(text);
+                };
+                Ok(prepared.run_gate(&world.parts.supervisor, &progress))
             })?;
         let mut report = self.secrets.of_report(report);
         if self.parts.interrupts.first().is_some() {
@@ -174,10 +183,6 @@ impl Outside {
         ended(report, changes, left, trespass)
     }
 
-    fn run_prepared(&self, prepared: &Prepared) -> GateReport {
-        prepared.run_gate(&self.parts.supervisor, &*self.parts.progress)
-    }
-
     /// Runs a gate of which no journal tells, with its report as everybody may read it.
     pub(super) fn run_alone(
         &mut self,
@@ -185,8 +190,9 @@ impl Outside {
         before: &Snapshot,
     ) -> Result<GateReport, Fault> {
         let aside = prepared.request.folder.with_extension("inputs");
-        let (mut report, trespass) =
-            self.run_guarded(before, &aside, 0, |world| Ok(world.run_prepared(prepared)))?;
+        let (mut report, trespass) = self.run_guarded(before, &aside, 0, |world| {
+            Ok(prepared.run_gate(&world.parts.supervisor, &*world.parts.progress))
+        })?;
         weigh_trespass(
             &mut report,
             &prepared.request.name,

@@ -7,6 +7,7 @@ mod artifacts;
 mod attempt;
 mod beside;
 mod edits;
+mod gate_log;
 mod guard;
 mod hooks;
 mod input_copies;

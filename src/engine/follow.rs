@@ -10,7 +10,7 @@ use crate::machine::state::State;
 use crate::report::spent::Spent;
 use crate::report::story::Story;
 use crate::sys::Disk;
-use crate::sys::disk::read_beginning;
+use crate::sys::disk::{RealDisk, read_beginning};
 use crate::task::{TaskFile, TaskRules};
 use serde_json::Value;
 use std::path::Path;
@@ -123,6 +123,13 @@ impl Follow {
     /// True when a journal was read that is there no more.
     pub fn is_lost(&self) -> bool {
         self.was_there && !self.is_there
+    }
+
+    /// Returns the second since 1970 at which the wait of a loop ends; `None` if its journal tells of no wait.
+    pub(super) fn wait_of_loop(places: Places) -> Option<i64> {
+        let mut follow = Self::new(places, TaskRules::default());
+        follow.read_journal(&RealDisk::new()).ok()?;
+        follow.spent.wait_end()
     }
 
     /// Time and attempts so far.

@@ -91,6 +91,11 @@ impl Activity {
 }
 
 impl Spent {
+    /// Returns the second at which the current wait ends; `None` without a wait.
+    pub fn wait_end(&self) -> Option<i64> {
+        self.wait.map(|(_, until)| until)
+    }
+
     /// Takes one record: when it was written, its fact, and the state after it.
     pub fn note_record(&mut self, at: &str, event: &Event, after: &State) {
         let last = self.run.as_ref().map_or(0, |run| run.last);

@@ -175,6 +175,19 @@ fn lanes_of_a_login_wait_for_one_limit_and_start_one_after_another() {
     };
     wait_for("both lanes wait", || waits().is_some());
     let mut waits = waits().unwrap();
+    let status = project.ralph(&["status", "--json"]).json().remove(0);
+    let of_lanes = status["lanes"].as_array().unwrap().iter().map(seconds);
+    assert_eq!(
+        of_lanes.collect::<Vec<_>>(),
+        waits,
+        "main shows them: {status}"
+    );
+    let lines = project.ralph(&["status"]).out;
+    assert_eq!(
+        lines.matches(", iteration 1, waiting until ").count(),
+        2,
+        "{lines}"
+    );
     waits.sort_unstable();
     assert!((waits[1] - waits[0] - 15).abs() <= 2, "{waits:?}");
     assert_eq!(project.read("attempts"), "x\nx\n");

@@ -9,11 +9,13 @@ mod watch;
 
 use super::{Exit, Fault, Invocation, Opened, Workspace, ensure_that, ui};
 use crate::engine::LaneStatus;
-use crate::report::board::Board;
+use crate::report::board::{Board, display_time};
 use crate::report::table;
 use crate::source::text::line;
+use crate::sys::clock;
 use crate::task::TaskKey;
 use clap::Args;
+use jiff::Timestamp;
 use serde_json::{Value, json};
 pub(super) use source::ViewedWorkspace;
 use std::io::IsTerminal as _;
@@ -81,6 +83,7 @@ fn lane_facts(lane: &LaneStatus) -> Value {
         "task": lane.task,
         "standing": lane.standing,
         "iteration": lane.iteration,
+        "waits_until": lane.waits_until.and_then(|second| Timestamp::from_second(second).ok()),
         "folder": lane.folder.to_string_lossy(),
     })
 }
@@ -88,8 +91,14 @@ fn lane_facts(lane: &LaneStatus) -> Value {
 fn lane_line(lane: &LaneStatus) -> String {
     let (number, task, standing) = (lane.number, &lane.task, lane.standing);
     let (iteration, folder) = (lane.iteration, lane.folder.display());
+    let wait = lane.waits_until.map_or_else(String::new, |until| {
+        format!(
+            ", waiting until {}",
+            display_time(until, clock::zone().as_ref())
+        )
+    });
     line(
-        &format!("lane {number}: {task} {standing}, iteration {iteration} ({folder})"),
+        &format!("lane {number}: {task} {standing}, iteration {iteration}{wait} ({folder})"),
         1_000,
     )
 }

@@ -149,7 +149,7 @@ impl Board {
             .filter(|(name, _)| **name != state.spec)
             .map(|(_, spec)| spec.iterations)
             .sum();
-        let waits_until = holder.as_ref().and(spent.wait).map(|(_, until)| until);
+        let waits_until = holder.as_ref().and(spent.wait_end());
         let spent = spent.spent_on(&state.spec, holder.as_ref().map(|_| now));
         let lines = Lines {
             book,

@@ -4,7 +4,7 @@
 
 use super::environment::{CONFIG, unsound_settings};
 use super::output::Format;
-use super::replay_gates::{PartArgs, Shard, read_parts};
+use super::replay_gates::{PartArgs, read_parts, select_judgements, share_of};
 use super::report::show_page;
 use super::{Exit, Fault, FaultKind, Invocation, Workspace, ensure_that, ui};
 use crate::config;
@@ -13,6 +13,7 @@ use crate::machine::event::StopRequest;
 use crate::mutation::{NoCoverage, Verdict};
 use crate::report::audit::PastBox;
 use crate::report::audit_page::audit_page;
+use crate::source::Shard;
 use crate::source::text::{duration, line, names};
 use crate::sys::clock::{self, Stopwatch};
 use anyhow::bail;
@@ -100,11 +101,7 @@ pub(super) fn run_audit(call: &Invocation, args: &AuditArgs) -> anyhow::Result<E
     let ended = if let Some(folder) = &args.parts.merge {
         merge_parts(folder, &all, &mut past).map(|()| None)?
     } else {
-        judge_ranges(
-            &workspace,
-            &Shard::select_judgements(args.shard, &all),
-            &mut past,
-        )?
+        judge_ranges(&workspace, &select_judgements(args.shard, &all), &mut past)?
     };
     let mut audit = past.audit;
     if args.shard.is_some() {
@@ -294,7 +291,7 @@ fn merge_parts(folder: &Path, all: &[Judgement], past: &mut Past) -> Result<(), 
                 .push(format!("The boxes of part {shard} cannot be read."));
             continue;
         };
-        let share = shard.share_of(all);
+        let share = share_of(shard, all);
         audit.join_part(
             share
                 .iter()

@@ -1,9 +1,10 @@
 //! `ralph gate`: a gate's box with all its consequences, or a gate alone, which changes nothing.
 
+use super::gate_parts::{merge_reports, refuse_undivided, subject_digest};
 use super::output::Format;
 use super::task_ids::key_of;
 use super::{CONFIG, Exit, Fault, FaultKind, Invocation, Workspace, ui};
-use crate::engine::{Outside, World as _};
+use crate::engine::{AloneChoice, Outside, World as _};
 use crate::git::is_repository;
 use crate::machine::event::{Event, StopRequest};
 use crate::machine::facts::{FileChange, FileStatus, Oid};
@@ -11,8 +12,8 @@ use crate::machine::hierarchy::covered_changes;
 use crate::mutation::{GateReport, Verdict};
 use crate::report::annotations::{Folders, ReportView, github, gitlab, junit, sarif};
 use crate::report::{explain_report, human};
-use crate::source::RepoPath;
 use crate::source::text::names;
+use crate::source::{RepoPath, Shard};
 use crate::task::Stage;
 use clap::Args;
 use serde_json::json;
@@ -36,6 +37,12 @@ pub struct GateArgs {
     /// Ask all tests where the map of who touches what is outdated, and make a new one (docs/gate.md)
     #[arg(long)]
     pub map: bool,
+    /// Judge only this part of the classes: `1/3` (a job of CI for each part)
+    #[arg(long, value_name = "K/N", requires = "since", conflicts_with_all = ["map", "fail_on_skip"])]
+    pub shard: Option<Shard>,
+    /// Join the results of all parts, as `--json` printed them into files `*.json` of this folder
+    #[arg(long, value_name = "DIR", requires = "since", conflicts_with_all = ["shard", "map"])]
+    pub merge: Option<PathBuf>,
     /// Say how the verdict came to be: scope, tests asked, mutants, time per phase, what was kept
     #[arg(long)]
     pub explain: bool,
@@ -46,10 +53,10 @@ pub struct GateArgs {
     #[arg(long, requires = "since")]
     pub trust: bool,
     /// Answer the hooks of an agent's turn, whose JSON is on standard input: block its end on a FAIL
-    #[arg(long, conflicts_with_all = ["push", "diff", "map", "explain", "format", "fail_on_skip"])]
+    #[arg(long, conflicts_with_all = ["push", "diff", "shard", "merge", "map", "explain", "format", "fail_on_skip"])]
     pub stop_hook: bool,
     /// Judge the commits of a push, which git's pre-push hook gets on standard input
-    #[arg(long, conflicts_with_all = ["diff", "map", "explain", "format", "fail_on_skip"])]
+    #[arg(long, conflicts_with_all = ["diff", "shard", "merge", "map", "explain", "format", "fail_on_skip"])]
     pub push: bool,
 }
 
@@ -79,6 +86,16 @@ pub(super) fn run_gate(call: &Invocation, args: &GateArgs) -> Result<Exit, Fault
     // A box is one of a workspace.
     call.find_workspace()?;
     refuse_unknown_gate(&workspace, args.name())?;
+    if args.shard.is_some() || args.merge.is_some() {
+        let what = format!(
+            "{} is a box, and only a gate alone is judged in parts.",
+            args.name()
+        );
+        return Err(Fault::setup_fault(
+            what,
+            "name the gate: `ralph gate PITEST --since REV --shard 1/3`",
+        ));
+    }
     workspace.shows_events = matches!(format, Format::Human | Format::Json);
     GateCall {
         workspace: &workspace,
@@ -153,9 +170,22 @@ impl GateCall<'_> {
                 "check how the list was made",
             ));
         }
+        let settings = &workspace.settings.gates[args.name()];
+        let subject = subject_digest(args.name(), settings, &changes, &bases);
+        if args.shard.is_some() || args.merge.is_some() {
+            refuse_undivided(args.name(), settings)?;
+        }
+        if let Some(folder) = &args.merge {
+            let report = merge_reports(folder, &subject)?;
+            return self.show_result(args.name(), &report, false);
+        }
         let folder = outside.folder_alone()?;
+        let choice = AloneChoice {
+            makes_map: args.map,
+            shard: args.shard,
+        };
         let mut report =
-            outside.judge_alone(args.name(), &changes, &bases, folder.clone(), args.map)?;
+            outside.judge_alone(args.name(), &changes, &bases, folder.clone(), choice)?;
         if args.since.is_some() {
             report.remarks.extend(self.own_judges(&changes));
         }
@@ -166,6 +196,11 @@ impl GateCall<'_> {
             let seconds = std::time::Duration::from_millis(report.millis).as_secs_f64();
             ui::print_note(&format!("logs and reports: {}", folder.display()));
             ui::print_note(&format!("{} took {seconds:.1} s", args.name()));
+        }
+        if let (Some(shard), Format::Json) = (args.shard, format) {
+            let part = json!({ "gate": args.name(), "shard": shard.to_string(), "head": subject, "report": report });
+            ui::print_json(&part);
+            return Ok(Exit::from(&report.verdict));
         }
         self.show_result(args.name(), &report, false)
     }

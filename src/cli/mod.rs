@@ -13,6 +13,7 @@ mod edit_tasks;
 mod environment;
 mod exit;
 mod gate;
+mod gate_parts;
 mod init;
 mod inspect;
 mod manual;

@@ -2,11 +2,12 @@
 
 use super::bundle::unpack_for_process;
 use super::output::Format;
-use super::replay_gates::{PartArgs, Shard, merge_parts, rerun_gates};
+use super::replay_gates::{PartArgs, merge_parts, rerun_gates};
 use super::status::show_film;
 use super::{Exit, Fault, Invocation, RealDisk, Workspace, ui};
 use crate::engine::{JOURNAL, Replay, Run};
 use crate::report::replay::{FindingGrade, ReplayFinding, Replayed};
+use crate::source::Shard;
 use crate::source::text::count;
 use crate::sys::Disk as _;
 use clap::Args;

@@ -5,63 +5,27 @@ use crate::engine::{JOURNAL, Judgement, Run, standard_report};
 use crate::report::replay::{FindingGrade, ReplayFinding, Replayed, judged_otherwise};
 use crate::report::standard::other_fate;
 use crate::source::text::line;
+use crate::source::{MAX_SHARDS, Shard};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
-/// Jobs that gates are shared out over at most.
-const MAX_SHARDS: usize = 256;
 /// Bytes of one job's result.
 const MAX_RESULT: u64 = 256 << 20;
 /// Characters of a verdict that a part claims.
 const SHOWN: usize = 60;
 
-/// The k-th of n parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Shard {
-    number: usize,
-    of: usize,
+/// The share of a part.
+pub(super) fn share_of(shard: Shard, all: &[Judgement]) -> Vec<&Judgement> {
+    split_judgements(all, shard.part_count()).swap_remove(shard.index())
 }
 
-impl Shard {
-    /// Its share of these.
-    pub(super) fn share_of(self, all: &[Judgement]) -> Vec<&Judgement> {
-        split_judgements(all, self.of).swap_remove(self.number - 1)
-    }
-
-    /// The share of a part, or all, in the order of their records.
-    pub(super) fn select_judgements(part: Option<Self>, all: &[Judgement]) -> Vec<&Judgement> {
-        let mut chosen = part.unwrap_or(Self { number: 1, of: 1 }).share_of(all);
-        chosen.sort_by_key(|judgement| judgement.record);
-        chosen
-    }
-}
-
-impl FromStr for Shard {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let parts = text
-            .split_once('/')
-            .and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
-        match parts {
-            Some((number, of)) if (1..=of).contains(&number) && of <= MAX_SHARDS => {
-                Ok(Self { number, of })
-            }
-            _ => Err(format!(
-                "a part is `k/n`, from 1/n to n/n, n at most {MAX_SHARDS}"
-            )),
-        }
-    }
-}
-
-impl fmt::Display for Shard {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.number, self.of)
-    }
+/// The share of a part, or all, in the order of their records.
+pub(super) fn select_judgements(part: Option<Shard>, all: &[Judgement]) -> Vec<&Judgement> {
+    let mut chosen = share_of(part.unwrap_or(Shard::WHOLE), all);
+    chosen.sort_by_key(|judgement| judgement.record);
+    chosen
 }
 
 /// The CI system that a list of jobs is for.
@@ -119,7 +83,7 @@ fn split_judgements(all: &[Judgement], of: usize) -> Vec<Vec<&Judgement>> {
 /// Prints the parts for a CI system.
 fn print_matrix(all: &[Judgement], of: usize, matrix: Matrix) {
     let of = of.clamp(1, MAX_SHARDS).min(all.len().max(1));
-    let names: Vec<String> = (1..=of).map(|number| format!("{number}/{of}")).collect();
+    let names: Vec<String> = Shard::all_of(of).map(|shard| shard.to_string()).collect();
     match matrix {
         Matrix::Github => ui::print_json(&json!({ "shard": names })),
         Matrix::Gitlab => ui::print_json(&json!([{ "SHARD": names }])),
@@ -146,7 +110,7 @@ pub(super) fn rerun_gates(
         changes,
         report,
         left,
-    } in Shard::select_judgements(shard, &run.judgements)
+    } in select_judgements(shard, &run.judgements)
     {
         let finding = match outside.judge_again(order, changes) {
             Ok((again, folder)) => {
@@ -176,6 +140,14 @@ pub(super) fn rerun_gates(
     Ok(())
 }
 
+/// The parts that no file holds.
+pub(super) fn missing_parts(results: &BTreeMap<Shard, Value>) -> Vec<Shard> {
+    let of = results.keys().next().map_or(1, |shard| shard.part_count());
+    Shard::all_of(of)
+        .filter(|shard| !results.contains_key(shard))
+        .collect()
+}
+
 type ShardResults = (BTreeMap<Shard, Value>, Vec<String>);
 
 /// The results in the files `*.json` of a folder, by part; for each other file why it is left out, a whole sentence.
@@ -195,7 +167,11 @@ pub(super) fn read_parts(folder: &Path, head: &str, whole: &str) -> Result<Shard
         let why = match of_this.and_then(|name| name.parse::<Shard>().ok()) {
             None => format!("is no part of this {whole}"),
             Some(shard) if results.contains_key(&shard) => format!("is part {shard} again"),
-            Some(shard) if results.keys().any(|other| other.of != shard.of) => {
+            Some(shard)
+                if results
+                    .keys()
+                    .any(|other| other.part_count() != shard.part_count()) =>
+            {
                 format!("is part {shard}, of another split than the files before it")
             }
             Some(shard) => {
@@ -229,8 +205,7 @@ pub(super) fn merge_parts(
         .map(|judgement| judgement.record)
         .collect();
     for (shard, result) in &results {
-        let share: BTreeMap<u64, &Judgement> = shard
-            .share_of(judgements)
+        let share: BTreeMap<u64, &Judgement> = share_of(*shard, judgements)
             .into_iter()
             .map(|judgement| (judgement.record, judgement))
             .collect();
@@ -289,11 +264,7 @@ pub(super) fn merge_parts(
             }
         }
     }
-    let of = results.keys().next().map_or(1, |shard| shard.of);
-    for missing in (1..=of)
-        .map(|number| Shard { number, of })
-        .filter(|shard| !results.contains_key(shard))
-    {
+    for missing in missing_parts(&results) {
         found.findings.push(unknown(format!(
             "Part {missing} is missing in {}.",
             folder.display()

@@ -126,7 +126,7 @@ impl Follow {
     }
 
     /// Returns the second since 1970 at which the wait of a loop ends; `None` if its journal tells of no wait.
-    pub(super) fn wait_of_loop(places: Places) -> Option<i64> {
+    pub fn wait_of_loop(places: Places) -> Option<i64> {
         let mut follow = Self::new(places, TaskRules::default());
         follow.read_journal(&RealDisk::new()).ok()?;
         follow.spent.wait_end()

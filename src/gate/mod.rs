@@ -32,7 +32,7 @@ pub use test_report::passed_tests;
 use crate::config::GateSettings;
 use crate::machine::facts::{FileChange, Oid};
 use crate::mutation::Rule;
-use crate::source::{ChangedLines, Classifier, RepoPath, text};
+use crate::source::{ChangedLines, Classifier, RepoPath, Shard, text};
 use crate::sys::Spawn;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -57,6 +57,8 @@ pub struct GateRequest {
     pub confirms: bool,
     /// Rebuild an outdated map of tests and classes, with any verdict.
     pub makes_map: bool,
+    /// Judge only this part of the target classes.
+    pub shard: Option<Shard>,
     /// `.ralph/state/iter-N/gate`, absolute: logs and HTML reports are kept here.
     pub folder: PathBuf,
     /// Ralph's cache folder, absolute: resolved class paths and PIT's jars.

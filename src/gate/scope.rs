@@ -6,7 +6,7 @@
 use crate::gate::{GateAbort, GatePackage};
 use crate::machine::facts::{FileChange, full_path};
 use crate::mutation::ExcludedFile;
-use crate::source::{Kind, RepoPath, text};
+use crate::source::{Kind, RepoPath, Shard, text};
 use crate::sys::walk::DirEntry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
@@ -185,6 +185,30 @@ impl GateScope {
             aborts: vec![abort],
             ..Self::default()
         }
+    }
+
+    /// Keeps the targets of one part. The others are left out.
+    ///
+    /// A class that is a target in several modules is in one part.
+    pub(crate) fn keep_share(&mut self, shard: Shard) {
+        let targets = self.modules.iter().flat_map(|module| &module.targets);
+        let all: BTreeSet<String> = targets.map(TargetClass::full_path).collect();
+        let others: BTreeSet<String> = all
+            .into_iter()
+            .enumerate()
+            .filter(|(at, _)| at % shard.part_count() != shard.index())
+            .map(|(_, path)| path)
+            .collect();
+        for module in &mut self.modules {
+            module
+                .targets
+                .retain(|target| !others.contains(&target.full_path()));
+        }
+        self.left_out
+            .extend(others.into_iter().map(|file| ExcludedFile {
+                file,
+                why: "another part judges it".to_owned(),
+            }));
     }
 
     /// True when there is a class to be mutated.

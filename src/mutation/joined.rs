@@ -1,10 +1,32 @@
-//! Joins the reports of several engines over the same changes.
+//! Joins the reports of several engines, or of several parts, over the same changes.
 //!
 //! ERROR takes precedence over FAIL, FAIL over PASS, PASS over SKIP. No content of a report is lost.
 
-use super::{GateReport, Verdict, rank};
+use super::{ExcludedFile, GateReport, Verdict, rank};
+use std::collections::BTreeSet;
 
 impl GateReport {
+    /// Joins the reports of all parts of the same changes; `None` without a part.
+    ///
+    /// A text that several parts have is kept once. A file that one part judged was not left out.
+    pub fn join_parts(parts: Vec<Self>) -> Option<Self> {
+        let left_out: Vec<BTreeSet<ExcludedFile>> = parts
+            .iter()
+            .map(|part| part.left_out.iter().cloned().collect())
+            .collect();
+        let mut whole = parts.into_iter().reduce(|mut whole, part| {
+            whole.join(part);
+            whole
+        })?;
+        let left_out = left_out.into_iter().reduce(|all, more| &all & &more);
+        whole.left_out = left_out.unwrap_or_default().into_iter().collect();
+        keep_first(&mut whole.remarks);
+        if let Verdict::Fail { reasons } = &mut whole.verdict {
+            keep_first(reasons);
+        }
+        Some(whole)
+    }
+
     /// Adds the report of another engine.
     pub fn join(&mut self, other: Self) {
         self.verdict = std::mem::take(&mut self.verdict).joined(other.verdict);
@@ -25,6 +47,12 @@ impl GateReport {
         self.trace.phases.extend(other.trace.phases);
         self.trace.tiers.extend(other.trace.tiers);
     }
+}
+
+/// Keeps the first of equal texts.
+fn keep_first(texts: &mut Vec<String>) {
+    let mut seen = BTreeSet::new();
+    texts.retain(|text| seen.insert(text.clone()));
 }
 
 impl Verdict {
@@ -54,6 +82,7 @@ impl Verdict {
             }
             (fail @ Fail { .. }, _) | (_, fail @ Fail { .. }) => fail,
             (Pass, _) | (_, Pass) => Pass,
+            (skip @ Skip { .. }, other) if skip == other => skip,
             (Skip { why }, Skip { why: more }) => Skip {
                 why: format!("{why} {more}"),
             },

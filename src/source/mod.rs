@@ -11,6 +11,7 @@ mod problem;
 mod secrets;
 mod settings;
 mod shadow;
+mod shard;
 mod test_code;
 pub mod text;
 
@@ -25,6 +26,7 @@ pub use problem::Problem;
 pub use secrets::Secrets;
 pub use settings::is_build_setting;
 pub use shadow::shadowed;
+pub use shard::{MAX_SHARDS, Shard};
 pub use test_code::{
     changed_production, count_tests, is_collected, lost_test_code, tests_before_and_now,
 };

@@ -1,6 +1,7 @@
 //! Gates in any loop: `snapshot`, `gate <ID>`, `gate NAME`, `diff`.
 
 use super::project::{Project, signal, wait_for};
+use serde_json::Value;
 use std::os::unix::fs::PermissionsExt as _;
 
 const TASKS: &str = "- [ ] 1. One\n- [ ] 1.LINT Judge\n- [ ] 2. Two\n- [ ] 2.LINT Judge\n";
@@ -318,9 +319,9 @@ fn each_format_is_the_whole_of_standard_output() {
             "{}",
             github.err
         );
-        let gitlab: serde_json::Value = serde_json::from_str(&ask("gitlab").out).unwrap();
+        let gitlab: Value = serde_json::from_str(&ask("gitlab").out).unwrap();
         assert_eq!(gitlab[0]["location"]["path"], "src/app/src/main/a.txt");
-        let sarif: serde_json::Value = serde_json::from_str(&ask("sarif").out).unwrap();
+        let sarif: Value = serde_json::from_str(&ask("sarif").out).unwrap();
         assert_eq!(sarif["runs"][0]["results"][0]["ruleId"], "LINT/FAIL");
         let junit = ask("junit").out;
         assert!(
@@ -444,6 +445,88 @@ fn pitest_skips_what_is_no_java() {
         .permissions()
         .mode();
     assert_eq!(mode & 0o777, 0o700, "what a gate leaves is private");
+}
+
+#[test]
+fn parts_are_joined_only_if_each_is_there_once_and_of_these_changes() {
+    let project = Project::new("- [ ] 1. One\n");
+    commit(&project, "notes.txt");
+    let since = ["gate", "PITEST", "--since", "HEAD~1"];
+    let call = |more: &[&str]| project.ralph(&[&since[..], more].concat());
+    let part = |shard: &str| call(&["--shard", shard, "--json"]).code(0).json().remove(0);
+    let [mut first, mut second] = ["1/2", "2/2"].map(part);
+    assert_eq!(first["report"]["verdict"], "skip");
+    first["report"]["verdict"] = "pass".into();
+    let write = |name: &str, part: &Value| {
+        project.write(&format!("parts/{name}.json"), part.to_string());
+    };
+    let folder = project.path("parts");
+    let merge = ["--merge", folder.to_str().unwrap()];
+    write("a", &first);
+    let done = call(&merge).code(3);
+    assert!(
+        done.out.contains("PITEST ERROR — Part 2/2 is missing."),
+        "{}",
+        done.out
+    );
+    write("b", &first);
+    assert!(
+        call(&merge)
+            .code(3)
+            .out
+            .contains("b.json is part 1/2 again.")
+    );
+    write("b", &second);
+    assert!(call(&merge).code(0).out.contains("PITEST PASS"));
+    second["report"]["verdict"] = "fail".into();
+    second["report"]["reasons"] = ["too low\u{1b}[2J"].as_slice().into();
+    write("b", &second);
+    let done = call(&merge).code(1);
+    assert!(
+        done.out.contains("PITEST FAIL")
+            && done.out.contains("too low")
+            && !done.out.contains('\u{1b}'),
+        "{}",
+        done.out
+    );
+    second["report"]["classes"] = "none".into();
+    write("b", &second);
+    assert!(
+        call(&merge)
+            .code(3)
+            .out
+            .contains("The report of part 2/2 cannot be read: ")
+    );
+    write("b", &part("2/2"));
+    commit(&project, "more.txt");
+    let done = call(&merge).code(3);
+    assert!(
+        done.out.contains("a.json is no part of this gate."),
+        "{}",
+        done.out
+    );
+
+    // What cannot be split is refused.
+    project.config(LINT);
+    let lint = [
+        "gate", "LINT", "--since", "HEAD~1", "--trust", "--shard", "1/2",
+    ];
+    let done = project.ralph(&lint).code(2);
+    assert!(
+        done.err
+            .contains("The gate LINT cannot be judged in parts: it is a command."),
+        "{}",
+        done.err
+    );
+    project.config("gates: {PITEST: {per: task}}\n");
+    let done = call(&["--trust", "--shard", "1/2"]).code(2);
+    assert!(
+        done.err
+            .contains("its threshold counts for several classes together"),
+        "{}",
+        done.err
+    );
+    call(&["--shard", "3/2"]).code(2);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use super::workspace::{TESTS, Workspace, strong, verdict};
 use super::{main_file, test_file};
 use crate::support::needs::tests;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 const HALF: &str = "public class Half { public int of(int a) { return a / 2; } }";
 
@@ -99,6 +100,7 @@ fn a_class_is_judged_when_its_own_test_alone_is_weakened() {
     );
     let failing = ["Calc", "Half"].map(|class| format!("p/{}", main_file(class)));
     assert_eq!(report["failing"], Value::from(failing.to_vec()), "{report}");
+    is_the_sum_of_its_parts(&workspace, &report);
     workspace.set_scripted("scope: lines");
     let report = workspace.gate("HEAD~1");
     assert!(
@@ -107,6 +109,39 @@ fn a_class_is_judged_when_its_own_test_alone_is_weakened() {
             .contains("as a whole is 50% (2/4); it was 100% (4/4) before"),
         "{report}"
     );
+}
+
+/// Checks that two parts judge a class each, and that joined they are the whole.
+fn is_the_sum_of_its_parts(workspace: &Workspace, whole: &Value) {
+    let since = ["--since", "HEAD~1"];
+    let parts = ["1/2", "2/2"]
+        .map(|shard| workspace.answer(&[&since[..], &["--shard", shard]].concat(), &[]));
+    for (part, score) in parts.iter().zip(scores(whole)) {
+        assert_eq!(scores(&part["report"]), [score], "{part}");
+    }
+    for (number, part) in parts.iter().enumerate() {
+        workspace.write(&format!("parts/{number}.json"), &part.to_string());
+    }
+    let folder = workspace.path("parts");
+    let folder = folder.to_str().unwrap();
+    let joined =
+        workspace.answer(&[&since[..], &["--merge", folder]].concat(), &[])["report"].clone();
+    for key in [
+        "verdict",
+        "classes",
+        "coverage",
+        "survivors",
+        "failing",
+        "left_out",
+    ] {
+        assert_eq!(joined[key], whole[key], "{key}: {joined}");
+    }
+    let reasons = |report: &Value| -> BTreeSet<String> {
+        let all = report["reasons"].as_array().unwrap().iter();
+        all.map(Value::to_string).collect()
+    };
+    assert_eq!(reasons(&joined), reasons(whole));
+    assert_eq!(joined["reports"], Value::Null, "they are on other machines");
 }
 
 fn a_line_of_which_only_a_comment_or_the_indentation_changed_has_no_mutants() {

@@ -120,9 +120,21 @@ impl Workspace {
 
     /// Runs the same with these variables.
     pub(super) fn judge_with(&self, flag: &str, value: &str, env: &[(&str, &str)]) -> Value {
+        let report = self.answer(&[flag, value], env)["report"].clone();
+        let text = report.to_string();
+        assert!(
+            !text.contains("/sites/"),
+            "the private folder is named: {text}"
+        );
+        report
+    }
+
+    /// Returns what `ralph gate PITEST --json` prints with these arguments and variables.
+    pub(super) fn answer(&self, args: &[&str], env: &[(&str, &str)]) -> Value {
         let mut ralph = Command::new(env!("CARGO_BIN_EXE_ralph"));
         ralph
-            .args(["gate", "PITEST", flag, value, "--json"])
+            .args(["gate", "PITEST", "--json"])
+            .args(args)
             .current_dir(self.path("ws"));
         ralph.envs(env.iter().copied());
         let output = ralph
@@ -134,15 +146,7 @@ impl Workspace {
             String::from_utf8_lossy(&output.stdout),
             String::from_utf8_lossy(&output.stderr),
         );
-        let all: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}\n{err}"));
-        let report = all["report"].clone();
-
-        let text = report.to_string();
-        assert!(
-            !text.contains("/sites/"),
-            "the private folder is named: {text}"
-        );
-        report
+        serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}\n{err}"))
     }
 
     /// Returns the kept site of this workspace.

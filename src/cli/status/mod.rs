@@ -77,21 +77,21 @@ pub(super) fn run_status(call: &Invocation, args: &StatusArgs) -> Result<Exit, F
     Ok(Exit::Done)
 }
 
-fn lane_facts(lane: &LaneStatus) -> Value {
+fn lane_facts((lane, wait): &(LaneStatus, Option<i64>)) -> Value {
     json!({
         "number": lane.number,
         "task": lane.task,
         "standing": lane.standing,
         "iteration": lane.iteration,
-        "waits_until": lane.waits_until.and_then(|second| Timestamp::from_second(second).ok()),
+        "waits_until": wait.and_then(|second| Timestamp::from_second(second).ok()),
         "folder": lane.folder.to_string_lossy(),
     })
 }
 
-fn lane_line(lane: &LaneStatus) -> String {
+fn lane_line((lane, wait): &(LaneStatus, Option<i64>)) -> String {
     let (number, task, standing) = (lane.number, &lane.task, lane.standing);
     let (iteration, folder) = (lane.iteration, lane.folder.display());
-    let wait = lane.waits_until.map_or_else(String::new, |until| {
+    let wait = wait.map_or_else(String::new, |until| {
         format!(
             ", waiting until {}",
             display_time(until, clock::zone().as_ref())

@@ -84,13 +84,14 @@ impl ViewedWorkspace {
         self.look_at_state(|_, board| board)
     }
 
-    /// Returns the lanes of the workspace.
-    pub(super) fn lanes(&self) -> Result<Vec<LaneStatus>, Fault> {
+    /// Returns the lanes of the workspace, each with the second since 1970 at which its wait ends.
+    pub(super) fn lanes(&self) -> Result<Vec<(LaneStatus, Option<i64>)>, Fault> {
         // Without a cache folder no run can have made one.
         let Ok(cache) = cache_folder() else {
             return Ok(Vec::new());
         };
-        Ok(lanes_of(&cache, &self.places.workspace)?)
+        let lanes = lanes_of(&cache, &self.places.workspace)?;
+        Ok(lanes.into_iter().map(with_wait).collect())
     }
 
     /// Passes the state and its board to `look`.
@@ -195,4 +196,13 @@ impl ViewedWorkspace {
             .err()
             .map(|fault| fault.what)
     }
+}
+
+/// A lane with the end of its wait, if it runs and waits.
+fn with_wait(lane: LaneStatus) -> (LaneStatus, Option<i64>) {
+    let (workspace, spec) = (lane.folder.clone(), lane.folder.clone());
+    let wait = (lane.standing == "runs")
+        .then(|| Follow::wait_of_loop(Places { workspace, spec }))
+        .flatten();
+    (lane, wait)
 }

@@ -14,6 +14,7 @@ use crate::machine::effect::GateOrder;
 use crate::machine::event::{Event, Trespass};
 use crate::machine::facts::{Accumulated, FileChange, Oid, Snapshot, full_path};
 use crate::mutation::{GateReport, Verdict};
+use crate::source::Shard;
 use crate::source::text::{count, names};
 use crate::sys::Spawn;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,6 +24,15 @@ use std::path::PathBuf;
 const NAMED: usize = 5;
 /// Uncommitted files that a remark names of those that a command could see.
 const SEEN: usize = 3;
+
+/// Choices for a gate that runs alone.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AloneChoice {
+    /// Makes an outdated map of tests and classes again.
+    pub makes_map: bool,
+    /// Judges only this part of the target classes.
+    pub shard: Option<Shard>,
+}
 
 /// A gate with everything that it needs.
 pub(super) struct Prepared {
@@ -213,15 +223,14 @@ impl Outside {
         Ok(Some(changes).filter(|changes| may_be_none || !changes.is_empty()))
     }
 
-    /// A gate alone: judges these changes, touches no box and no journal; `makes_map` renews an outdated map of who
-    /// touches what.
+    /// A gate alone: judges these changes, touches no box and no journal.
     pub fn judge_alone(
         &mut self,
         name: &str,
         changes: &[FileChange],
         bases: &BTreeMap<String, Oid>,
         folder: PathBuf,
-        makes_map: bool,
+        choice: AloneChoice,
     ) -> Result<GateReport, Fault> {
         let snapshot = self.parts.repositories.take_snapshot()?;
         let accumulated = Accumulated {
@@ -231,7 +240,8 @@ impl Outside {
         let order = GateOrder::alone(name, snapshot, accumulated);
         let mut prepared =
             self.prepare_gate(&order, changes, folder, format!("{}-alone", self.tag))?;
-        prepared.request.makes_map = makes_map;
+        prepared.request.makes_map = choice.makes_map;
+        prepared.request.shard = choice.shard;
         self.run_alone(&prepared, &order.snapshot)
     }
 

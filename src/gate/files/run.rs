@@ -42,6 +42,9 @@ pub(crate) fn scope_of(
     let mut scope = files.map_or_else(GateScope::refuse_all, |files| {
         find_scope(request, language, settings.scope, &files)
     });
+    if let Some(shard) = request.shard {
+        scope.keep_share(shard);
+    }
     if scope.has_targets() {
         let refusals = request
             .packages

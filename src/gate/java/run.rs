@@ -38,10 +38,11 @@ pub(crate) fn scope_of(
         TestNames::new(&settings.test_names),
         settings.classpath_command.is_some(),
     );
-    (
-        find_scope(request, &names, settings.scope, command, &listings),
-        listings,
-    )
+    let mut scope = find_scope(request, &names, settings.scope, command, &listings);
+    if let Some(shard) = request.shard {
+        scope.keep_share(shard);
+    }
+    (scope, listings)
 }
 
 /// Judges the modules of all packages.

@@ -11,7 +11,7 @@ mod setup;
 mod slots;
 
 use super::{AFTER_RESULT, GRACE, LOG_CAP, Outside};
-use crate::engine::{Fault, Follow, Places};
+use crate::engine::{Fault, Places};
 use crate::machine::effect::{LaneOrder, LaneTask, Play};
 use crate::machine::event::{AgentEnd, Event};
 use crate::machine::facts::{ProcessEnd, Snapshot};
@@ -72,8 +72,6 @@ pub struct LaneStatus {
     pub standing: &'static str,
     /// The last iteration of its loop; 0 before the first.
     pub iteration: u64,
-    /// When the wait of its loop ends, seconds since 1970; `None` if it does not wait.
-    pub waits_until: Option<i64>,
 }
 
 /// The lanes of a workspace, read only.
@@ -88,17 +86,10 @@ pub fn lanes_of(cache: &Path, workspace: &Path) -> io::Result<Vec<LaneStatus>> {
         } else {
             "stopped"
         };
-        let places = Places {
-            workspace: folder.clone(),
-            spec: folder.clone(),
-        };
         LaneStatus {
             number,
             task: record.names.join(", "),
             iteration: last_iteration(&folder),
-            waits_until: (standing == "runs")
-                .then(|| Follow::wait_of_loop(places))
-                .flatten(),
             folder,
             standing,
         }

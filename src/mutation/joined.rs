@@ -96,6 +96,34 @@ mod tests {
     use crate::mutation::Coverage;
 
     #[test]
+    fn parts_leave_out_what_none_judged_and_tell_equal_texts_once() {
+        let part = |others: &[&str], more: &str| {
+            let left = |file: &&str| ExcludedFile {
+                file: (*file).to_owned(),
+                why: "why".to_owned(),
+            };
+            GateReport {
+                left_out: others.iter().map(left).collect(),
+                remarks: vec!["same".to_owned(), more.to_owned()],
+                ..GateReport::from(Verdict::Fail {
+                    reasons: vec![more.to_owned(), "advice".to_owned()],
+                })
+            }
+        };
+        let parts = vec![part(&["a", "x"], "1"), part(&["b", "x"], "2")];
+        let whole = GateReport::join_parts(parts).unwrap();
+        let files: Vec<_> = whole.left_out.iter().map(|left| &left.file).collect();
+        assert_eq!(files, ["x"]);
+        assert_eq!(whole.remarks, ["same", "1", "2"]);
+        let reasons = ["1", "advice", "2"].map(str::to_owned).to_vec();
+        assert_eq!(whole.verdict, Verdict::Fail { reasons });
+        assert_eq!(GateReport::join_parts(Vec::new()), None);
+        let skip = GateReport::from(Verdict::Skip { why: "A.".into() });
+        let both = GateReport::join_parts(vec![skip.clone(), skip.clone()]);
+        assert_eq!(both.unwrap().verdict, skip.verdict);
+    }
+
+    #[test]
     fn the_worse_verdict_stands_and_both_are_told() {
         let skip = |why: &str| Verdict::Skip {
             why: why.to_owned(),

@@ -21,6 +21,8 @@
 mod evidence;
 mod views;
 
+pub use views::first_other_line;
+
 use super::{Fault, FaultKind, Fold, Places};
 use crate::git::Repositories;
 use crate::journal::{self, JournalError, Record};

@@ -231,7 +231,7 @@ impl Views {
 }
 
 /// The number of the first line, from 1, in which two texts differ.
-fn first_other_line(was: &[u8], is: &[u8]) -> usize {
+pub fn first_other_line(was: &[u8], is: &[u8]) -> usize {
     let lines = was.split(|byte| *byte == b'\n');
     let both = lines.zip(is.split(|byte| *byte == b'\n'));
     both.take_while(|(was, is)| was == is).count() + 1

@@ -77,17 +77,10 @@ pub(super) fn ask_agreement() -> anyhow::Result<bool> {
 
 /// Words of a list, divided by commas and blanks; at least one.
 pub(super) fn ask_words(question: &str, default: &[String]) -> anyhow::Result<Vec<String>> {
-    let read = |answer: &str| -> Vec<String> {
-        let words = answer
-            .split([',', ' '])
-            .map(str::trim)
-            .filter(|word| !word.is_empty());
-        words.map(str::to_owned).collect()
-    };
     let mut input = Input::<String>::with_theme(&Prompts)
         .with_prompt(question)
         .validate_with(|answer: &String| {
-            if read(answer).is_empty() {
+            if split_words(answer).is_empty() {
                 Err("name at least one")
             } else {
                 Ok(())
@@ -96,7 +89,13 @@ pub(super) fn ask_words(question: &str, default: &[String]) -> anyhow::Result<Ve
     if !default.is_empty() {
         input = input.default(default.join(","));
     }
-    ask_question(|| input.interact_text()).map(|answer| read(&answer))
+    ask_question(|| input.interact_text()).map(|answer| split_words(&answer))
+}
+
+fn split_words(answer: &str) -> Vec<String> {
+    let words = answer.split([',', ' ']).map(str::trim);
+    let words = words.filter(|word| !word.is_empty());
+    words.map(str::to_owned).collect()
 }
 
 fn ask_question<T>(ask: impl FnOnce() -> Result<T, Error>) -> anyhow::Result<T> {

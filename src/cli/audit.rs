@@ -226,18 +226,13 @@ fn judge_ranges(
     let no_coverage = no_coverage.unwrap_or(NoCoverage::Survived);
     let mut outside: Outside = workspace.open_outside()?;
     let watch = Stopwatch::start();
-    let weight = |part: &[&Judgement]| {
-        part.iter()
-            .map(|judgement| judgement.report.millis)
-            .sum::<u64>()
-    };
     for (at, judgement) in chosen.iter().enumerate() {
         let (done, left) = chosen.split_at(at);
-        let rest = match weight(done) {
+        let rest = match sum_millis(done) {
             0 => String::new(),
             known => {
                 let millis =
-                    u128::from(watch.millis()) * u128::from(weight(left)) / u128::from(known);
+                    u128::from(watch.millis()) * u128::from(sum_millis(left)) / u128::from(known);
                 format!(
                     ", about {} left",
                     duration(u64::try_from(millis / 1_000).unwrap_or(u64::MAX))
@@ -270,6 +265,10 @@ fn judge_ranges(
         audit.take_judgement(own, &report, &judgement.changes, no_coverage);
     }
     Ok(None)
+}
+
+fn sum_millis(part: &[&Judgement]) -> u64 {
+    part.iter().map(|judgement| judgement.report.millis).sum()
 }
 
 /// Joins what `ralph audit --shard k/n --json` printed into files of this folder. A part is believed for the boxes of its

@@ -39,62 +39,56 @@ pub(super) fn run_doctor(call: &Invocation) -> Result<Exit, Fault> {
                 .flatten()
                 .flat_map(tools::check_engines),
         );
-        let mut add = |part: &str, found: Vec<InspectionFinding>| {
+        for (part, found) in [
+            ("program", inspection.agent_findings()),
+            ("program", inspection.program_findings()),
+            ("program", variables::not_passed(inspection)),
+            ("skip", inspection.skipped_gates()),
+            ("skip", skipped_parts(inspection)),
+        ] {
             lines.extend(found.into_iter().map(|found| InspectionFinding {
                 rule: part.to_owned(),
                 ..found
             }));
-        };
-        add("program", inspection.agent_findings());
-        add("program", inspection.program_findings());
-        add("program", variables::not_passed(inspection));
-        add("skip", inspection.skipped_gates());
-        add("skip", skipped_parts(inspection));
+        }
     }
     Ok(show_findings(call.json, &lines))
 }
 
 /// The workspace if there is one that can be used. A missing one that was named is an error.
 fn find_workspace(call: &Invocation) -> Result<(Option<Opened>, InspectionFinding), Fault> {
-    let line = |level, what: &str, hint: &str| {
-        InspectionFinding::new_error("machine", "workspace", what, hint).with_level(level)
-    };
     let found = call.find_workspace();
     if found.is_err() && call.root.is_none() {
         let what = "there is no workspace here, so nothing is needed";
-        return Ok((None, line(Level::Absent, what, "`ralph init` makes one")));
+        let hint = "`ralph init` makes one";
+        return Ok((None, describe_workspace(Level::Absent, what, hint)));
     }
     let opened = call.read_settings(found?)?;
     let Some(error) = &opened.error else {
         let root = opened.workspace.places.workspace.display().to_string();
-        return Ok((Some(opened), line(Level::Ok, &root, "")));
+        return Ok((Some(opened), describe_workspace(Level::Ok, &root, "")));
     };
-    let fault = unsound_settings(error);
-    Ok((None, line(Level::Error, &fault.what, &fault.hint)))
+    let Fault { what, hint, .. } = unsound_settings(error);
+    Ok((None, describe_workspace(Level::Error, &what, &hint)))
+}
+
+fn describe_workspace(level: Level, what: &str, hint: &str) -> InspectionFinding {
+    InspectionFinding::new_error("machine", "workspace", what, hint).with_level(level)
 }
 
 /// Returns the checks and features that the configuration turns off.
 fn skipped_parts(inspection: &Inspection<'_>) -> Vec<InspectionFinding> {
     let checks = &inspection.opened.workspace.settings.checks;
     let mut findings = Vec::new();
-    let mut skip = |name: &str, what: &str, hint: &str| {
-        findings.push(InspectionFinding::new_error("skip", name, what, hint).into_warning());
-    };
     if checks.red.is_none() {
+        let what = "whether the tests of TEST-FIRST fail at first is not checked";
         let hint = "set checks.red to a command that fails if a test fails";
-        skip(
-            "checks.red",
-            "whether the tests of TEST-FIRST fail at first is not checked",
-            hint,
-        );
+        findings.push(warn_of_skip("checks.red", what, hint));
     }
     if checks.green.is_none() {
+        let what = "a checkpoint with nothing to commit waits for `ralph accept`";
         let hint = "set checks.green to the command that runs the tests";
-        skip(
-            "checks.green",
-            "a checkpoint with nothing to commit waits for `ralph accept`",
-            hint,
-        );
+        findings.push(warn_of_skip("checks.green", what, hint));
     }
     let optional = inspection
         .rows
@@ -104,9 +98,14 @@ fn skipped_parts(inspection: &Inspection<'_>) -> Vec<InspectionFinding> {
     if optional > 0 {
         let boxes = if optional == 1 { "box is" } else { "boxes are" };
         let what = format!("{optional} optional {boxes} left open");
-        skip("optional", &what, "`ralph run --optional` takes them too");
+        let hint = "`ralph run --optional` takes them too";
+        findings.push(warn_of_skip("optional", &what, hint));
     }
     findings
+}
+
+fn warn_of_skip(name: &str, what: &str, hint: &str) -> InspectionFinding {
+    InspectionFinding::new_error("skip", name, what, hint).into_warning()
 }
 
 fn show_findings(json: bool, lines: &[InspectionFinding]) -> Exit {
@@ -114,10 +113,9 @@ fn show_findings(json: bool, lines: &[InspectionFinding]) -> Exit {
         .iter()
         .filter(|found| found.level == Level::Error)
         .count();
-    let name = |found: &InspectionFinding| found.key.clone().unwrap_or_else(|| found.file.clone());
     let width = lines
         .iter()
-        .map(|found| name(found).chars().count())
+        .map(|found| shown_name(found).chars().count())
         .max()
         .unwrap_or(0);
     for found in lines {
@@ -128,7 +126,7 @@ fn show_findings(json: bool, lines: &[InspectionFinding]) -> Exit {
             Level::Warning => "warning",
             Level::Error => "missing",
         };
-        let (name, what, hint) = (name(found), &found.what, &found.hint);
+        let (name, what, hint) = (shown_name(found), &found.what, &found.hint);
         if json {
             let mut line =
                 json!({ "part": found.rule, "name": name, "state": state, "what": what });
@@ -158,4 +156,8 @@ fn show_findings(json: bool, lines: &[InspectionFinding]) -> Exit {
     } else {
         Exit::WorkLeft
     }
+}
+
+fn shown_name(found: &InspectionFinding) -> &str {
+    found.key.as_deref().unwrap_or(&found.file)
 }

@@ -13,7 +13,7 @@ use crate::source::text::{count, names};
 use crate::sys::lock::Lock;
 use crate::sys::process::is_inside_agent;
 use crate::sys::{Disk, Swap};
-use crate::task::{EditRefusal, Grammar, LinesEdited, Placement, Row, TaskFile, TaskKey};
+use crate::task::{EditRefusal, Grammar, LinesEdited, Placement, Row, TaskFile};
 use clap::Args;
 use serde_json::{Value, json};
 use similar::TextDiff;
@@ -144,10 +144,9 @@ impl TasksTarget {
             .workspace
             .iter()
             .flat_map(|known| &known.settings.placement);
-        let differs = |other: &Placement| other.group_level().is_some_and(|other| other != level);
         if let Some((other, _)) = known
             .filter(|(name, _)| *name != gate)
-            .find(|(_, other)| differs(other))
+            .find(|(_, other)| other.group_level().is_some_and(|other| other != level))
         {
             let what =
                 format!("{gate}: The groups of {other} are others, and a task is in one group.");
@@ -169,13 +168,14 @@ impl TasksTarget {
     /// The gates that go with stages: none of the default where the file has a wider one already.
     pub(super) fn gates_of(&self, file: &TaskFile) -> Vec<(String, Placement)> {
         let rows = file.box_rows();
-        let has_wider = |gate: &str| {
-            rows.iter()
-                .any(|row| row.key.is_wider_gate() && row.key.stage.stage_word() == gate)
-        };
+        let wider: Vec<&str> = rows
+            .iter()
+            .filter(|row| row.key.is_wider_gate())
+            .map(|row| row.key.stage.stage_word())
+            .collect();
         self.gates
             .iter()
-            .filter(|(gate, _): &&(String, Placement)| self.is_chosen(gate) || !has_wider(gate))
+            .filter(|(gate, _)| self.is_chosen(gate) || !wider.contains(&gate.as_str()))
             .cloned()
             .collect()
     }
@@ -202,14 +202,9 @@ impl TasksTarget {
             what,
             "place gates before the run, or after it",
         )?;
-        let is_settled = |phase: &Phase| {
-            matches!(
-                phase,
-                Phase::Idle | Phase::Stopped(_) | Phase::Waiting { .. }
-            )
-        };
-        if !is_settled(&workspace.read_state()?.phase) {
-            workspace.as_a_verb(|_| Ok(()))?;
+        match workspace.read_state()?.phase {
+            Phase::Idle | Phase::Stopped(_) | Phase::Waiting { .. } => {}
+            _ => workspace.as_a_verb(|_| Ok(()))?,
         }
         workspace.take_lock().map(Some)
     }
@@ -290,18 +285,16 @@ impl TasksEdit<'_> {
 
     /// `tasks.md: 2 lines inserted (1.PITEST, 2.PITEST), none removed.`
     pub(super) fn summarize_edit(&self) -> String {
-        let part = |boxes: &[(TaskKey, u32)], what: &str| {
-            let keys: Vec<String> = boxes.iter().map(|(key, _)| key.to_string()).collect();
-            let shown = names(&keys, 5);
-            match keys.len() as u64 {
-                0 => format!("none {what}"),
-                lines => format!("{} {what} ({shown})", count(lines, "line")),
-            }
-        };
-        let (inserted, removed) = (
-            part(&self.edited.inserted, "inserted"),
-            part(&self.edited.removed, "removed"),
-        );
+        let edited = &self.edited;
+        let [inserted, removed] = [(&edited.inserted, "inserted"), (&edited.removed, "removed")]
+            .map(|(boxes, what)| {
+                let keys: Vec<String> = boxes.iter().map(|(key, _)| key.to_string()).collect();
+                let shown = names(&keys, 5);
+                match keys.len() as u64 {
+                    0 => format!("none {what}"),
+                    lines => format!("{} {what} ({shown})", count(lines, "line")),
+                }
+            });
         format!("{}: {inserted}, {removed}.", self.target.shown)
     }
 
@@ -316,15 +309,15 @@ impl TasksEdit<'_> {
 
     /// The facts for programs; `without_id` as in [`note_without_id`].
     pub(super) fn edit_facts(&self, without_id: &[u32]) -> Value {
-        let boxes = |boxes: &[(TaskKey, u32)]| -> Vec<Value> {
+        let [inserted, removed] = [&self.edited.inserted, &self.edited.removed].map(|boxes| {
+            let boxes = boxes.iter();
             boxes
-                .iter()
                 .map(|(key, line)| json!({ "task": key.to_string(), "line": line }))
-                .collect()
-        };
+                .collect::<Vec<Value>>()
+        });
         json!({
             "file": self.target.shown, "changed": self.is_any(), "written": self.is_any() && self.target.writes,
-            "inserted": boxes(&self.edited.inserted), "removed": boxes(&self.edited.removed), "diff": self.diff,
+            "inserted": inserted, "removed": removed, "diff": self.diff,
             "without_id": { "count": without_id.len(), "first_line": without_id.first() },
         })
     }

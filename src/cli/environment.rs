@@ -66,13 +66,15 @@ pub(super) fn unsound_settings(error: &ConfigError) -> Fault {
 
 /// `$XDG_CACHE_HOME/ralph`, else `~/.cache/ralph`.
 pub(super) fn cache_folder() -> Result<PathBuf, Fault> {
-    let named = |name: &str| {
-        std::env::var_os(name)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
-    };
-    named("XDG_CACHE_HOME")
-        .or_else(|| named("HOME").map(|home| home.join(".cache")))
+    read_folder("XDG_CACHE_HOME")
+        .or_else(|| read_folder("HOME").map(|home| home.join(".cache")))
         .map(|cache| cache.join("ralph"))
         .ok_or_else(|| Fault::setup_fault("HOME is not set.", "set HOME or XDG_CACHE_HOME"))
+}
+
+/// The value of a variable, if it is an absolute path.
+fn read_folder(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable)
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute())
 }

@@ -309,8 +309,9 @@ impl GateCall<'_> {
             .into_iter()
             .flatten()
             .flatten();
-        let is_path = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
-        let words: Vec<&str> = words.flat_map(|word| word.split(|c| !is_path(c))).collect();
+        let words: Vec<&str> = words
+            .flat_map(|word| word.split(|c: char| !c.is_alphanumeric() && !"/._-".contains(c)))
+            .collect();
         let named = names(
             changes
                 .iter()
@@ -343,19 +344,13 @@ impl GateCall<'_> {
 
     /// The changes that a list of `<package>/<path>` lines names.
     fn listed_changes(&self, file: &Path) -> Result<Vec<FileChange>, Fault> {
-        let unknown = |what: String, hint: &str| Fault::new(FaultKind::Unknown, what, hint);
         let text = fs_err::read(file).map_err(|error| {
-            unknown(
-                format!("The list of changed files cannot be read: {error}."),
-                "name another file",
-            )
-            .caused_by(error)
+            let what = format!("The list of changed files cannot be read: {error}.");
+            Fault::new(FaultKind::Unknown, what, "name another file").caused_by(error)
         })?;
         let text = String::from_utf8(text).map_err(|_| {
-            unknown(
-                format!("{} is not UTF-8.", file.display()),
-                "write one path a line",
-            )
+            let what = format!("{} is not UTF-8.", file.display());
+            Fault::new(FaultKind::Unknown, what, "write one path a line")
         })?;
         let classifier = self.workspace.file_classifier()?;
         let repositories = self.workspace.open_repositories()?;
@@ -367,10 +362,8 @@ impl GateCall<'_> {
             }
             let bad = |why: &str| {
                 let what = format!("{}:{}: {why}.", file.display(), number + 1);
-                unknown(
-                    what,
-                    "a line is `<package>/<path in package>`, as git quotes it",
-                )
+                let hint = "a line is `<package>/<path in package>`, as git quotes it";
+                Fault::new(FaultKind::Unknown, what, hint)
             };
             let whole = RepoPath::parse(line).to_bytes();
             let found = repositories

@@ -83,27 +83,9 @@ impl FoundTools {
     }
 
     fn show_found(&self) {
-        let list = |title: &str, lines: Vec<String>| {
-            let lines = if lines.is_empty() {
-                vec!["none".to_owned()]
-            } else {
-                lines
-            };
-            for (at, line) in lines.iter().enumerate() {
-                ui::print_line(&format!("{:<11}{line}", if at == 0 { title } else { "" }));
-            }
-        };
-        list("specs", self.specs.iter().map(describe_spec).collect());
-        let words = |set: BTreeSet<&str>| set.into_iter().collect::<Vec<_>>().join(", ");
-        let package = |package: &Package| match words(package.found_languages()) {
-            none if none.is_empty() => format!("{} (no build file)", package.name),
-            languages => format!(
-                "{} ({languages}; {})",
-                package.name,
-                words(package.build_tools())
-            ),
-        };
-        list("packages", self.packages.iter().map(package).collect());
+        print_list("specs", self.specs.iter().map(describe_spec).collect());
+        let packages = self.packages.iter().map(describe_package);
+        print_list("packages", packages.collect());
         let engines = self.packages.iter().flat_map(|package| {
             of_package(package).into_iter().map(|needed| {
                 let hint = if needed.found {
@@ -130,7 +112,7 @@ impl FoundTools {
         });
         let engines: Vec<String> = by_gradle.chain(engines).collect();
         if !engines.is_empty() {
-            list("engines", engines);
+            print_list("engines", engines);
         }
         let languages: BTreeSet<&str> = self
             .packages
@@ -142,12 +124,10 @@ impl FoundTools {
             .iter()
             .any(|package| package.found_languages().contains("Java"));
         if languages.len() + usize::from(has_java) > 1 {
-            list("gate", vec![MIXED.to_owned()]);
+            print_list("gate", vec![MIXED.to_owned()]);
         }
-        list(
-            "agents",
-            self.agents.iter().map(|name| (*name).to_owned()).collect(),
-        );
+        let agents = self.agents.iter().map(|name| (*name).to_owned());
+        print_list("agents", agents.collect());
         if self.is_cut {
             ui::print_line("There are more files than ralph read.");
         }
@@ -215,15 +195,12 @@ pub(super) fn run_init(call: &Invocation, args: &InitArgs) -> anyhow::Result<Exi
         given: Vec::new(),
     };
     let placed = place_gate(&own, &places, &chosen)?;
-    let names = |new| {
-        wrote
-            .iter()
-            .filter(|wrote| wrote.1 == new)
-            .map(|wrote| &wrote.0)
-            .collect::<Vec<_>>()
-    };
+    let [new, kept] = [true, false].map(|is_new| {
+        let files = wrote.iter().filter(|wrote| wrote.1 == is_new);
+        files.map(|wrote| &wrote.0).collect::<Vec<_>>()
+    });
     let facts = json!({
-        "found": found.found_facts(), "wrote": names(true), "kept": names(false), "placed": placed, "next": NEXT,
+        "found": found.found_facts(), "wrote": new, "kept": kept, "placed": placed, "next": NEXT,
         "chosen": is_new.then_some(&chosen),
     });
     let mut lines = Vec::new();
@@ -279,14 +256,11 @@ fn read_flags(
     args: &InitArgs,
     is_new: bool,
 ) -> Result<[Option<String>; 2], Fault> {
-    let flag = |key: &str| {
-        let given = call
-            .given
-            .iter()
-            .rfind(|given| given.is_flag && given.setting.key == key)?;
+    let [spec, agent] = ["spec", "roles"].map(|key| {
+        let mut given = call.given.iter();
+        let given = given.rfind(|given| given.is_flag && given.setting.key == key)?;
         Some(given.value.clone())
-    };
-    let (spec, agent) = (flag("spec"), flag("roles"));
+    });
     if let Some(set) = call.given.iter().find(|given| given.name() == "--set") {
         let what = format!(
             "--set: `ralph init` does not write `{}` into a configuration.",
@@ -515,6 +489,26 @@ fn escape_folder(folder: &str) -> String {
         }
     }
     pattern
+}
+
+fn print_list(title: &str, mut lines: Vec<String>) {
+    if lines.is_empty() {
+        lines.push("none".to_owned());
+    }
+    for (at, line) in lines.iter().enumerate() {
+        ui::print_line(&format!("{:<11}{line}", if at == 0 { title } else { "" }));
+    }
+}
+
+fn describe_package(package: &Package) -> String {
+    let name = &package.name;
+    let [languages, tools] = [package.found_languages(), package.build_tools()]
+        .map(|words| words.into_iter().collect::<Vec<_>>().join(", "));
+    if languages.is_empty() {
+        format!("{name} (no build file)")
+    } else {
+        format!("{name} ({languages}; {tools})")
+    }
 }
 
 fn describe_spec(spec: &Spec) -> String {

@@ -86,26 +86,24 @@ fn render_page(command: &Command) -> Result<Vec<u8>, Fault> {
         .get_after_help()
         .map(ToString::to_string)
         .unwrap_or_default();
-    let is_example = |part: &&str| part.starts_with("Example");
-    let is_exit = |part: &&str| part.starts_with("Exit codes: ");
-    let is_variable = |part: &&str| part.starts_with("Settings from the environment");
-    let parts = || help.split("\n\n").filter(|part| !part.is_empty());
-    let rest = parts().filter(|part| !is_example(part) && !is_exit(part) && !is_variable(part));
+    let (mut examples, mut codes, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+    for part in help.split("\n\n").filter(|part| !part.is_empty()) {
+        if part.starts_with("Example") {
+            examples.extend(part.lines().skip(1).map(str::trim));
+        } else if let Some(listed) = part.strip_prefix("Exit codes: ") {
+            codes.extend(listed.split(" · "));
+        } else if !part.starts_with("Settings from the environment") {
+            notes.push(part.replace('\n', " "));
+        }
+    }
     let mut roff = Roff::default();
-    let examples = parts()
-        .filter(is_example)
-        .flat_map(|part| part.lines().skip(1));
-    let examples: Vec<&str> = examples.map(str::trim).collect();
     let first = vec!["ralph init", "ralph run", "ralph status"];
     add_section(
         &mut roff,
         "EXAMPLES",
         if examples.is_empty() { first } else { examples },
     );
-    add_section(&mut roff, "NOTES", rest.map(|part| part.replace('\n', " ")));
-    let codes = parts()
-        .filter(is_exit)
-        .flat_map(|part| part.trim_start_matches("Exit codes: ").split(" · "));
+    add_section(&mut roff, "NOTES", notes);
     add_section(&mut roff, "EXIT STATUS", codes);
     add_section(
         &mut roff,

@@ -60,13 +60,6 @@ impl Drop for CallEnd {
 }
 
 pub(super) fn serve_mcp(call: &Invocation) -> Result<Exit, Fault> {
-    let internal = |error: &dyn std::fmt::Display| {
-        Fault::new(
-            FaultKind::Internal,
-            format!("The server stopped: {error}."),
-            "please report this",
-        )
-    };
     let inside_agent = is_inside_agent()?;
     close_to_others()?;
     call.start_folder()?;
@@ -85,11 +78,17 @@ pub(super) fn serve_mcp(call: &Invocation) -> Result<Exit, Fault> {
         {
             // The caller went away before it said anything: there is nothing to serve.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(QuitReason::Closed),
-            served => served.map_err(|error| internal(&error))?,
+            served => served.map_err(|error| server_fault(&error))?,
         };
-        service.waiting().await.map_err(|error| internal(&error))
+        let ended = service.waiting().await;
+        ended.map_err(|error| server_fault(&error))
     })?;
     Ok(Exit::Done)
+}
+
+fn server_fault(error: &dyn std::fmt::Display) -> Fault {
+    let what = format!("The server stopped: {error}.");
+    Fault::new(FaultKind::Internal, what, "please report this")
 }
 
 impl ServerHandler for Server {
@@ -140,13 +139,12 @@ impl ServerHandler for Server {
         let ending = CallEnd(Interrupts::by_hand());
         let (server, interrupts) = (self.clone(), ending.0.clone());
         let answer = move || {
-            let progress = |text: &str| drop(say.send(text.to_owned()));
             let arguments = request.arguments.unwrap_or_default();
             let caller = Caller {
                 call: &server.invocation,
                 inside_agent: server.inside_agent,
                 interrupts,
-                progress: &progress,
+                progress: &|text: &str| drop(say.send(text.to_owned())),
             };
             ToolCall { caller, arguments }.answer_call(ask)
         };
@@ -276,8 +274,8 @@ impl ToolCall<'_> {
 
     /// Its text has the score first and the engine's output last, so that a host that cuts long results cuts that.
     fn mutation_test(&self) -> (bool, Value, String) {
-        let named = |name| self.arguments.get(name).filter(|value| !value.is_null());
-        let engine = named("engine").or(named("backend"));
+        let [engine, backend] = ["engine", "backend"]
+            .map(|name| self.arguments.get(name).filter(|value| !value.is_null()));
         let asked = MutationTestArgs {
             target: self
                 .text_argument("target_module")
@@ -285,7 +283,7 @@ impl ToolCall<'_> {
                 .to_owned(),
             timeout: self.arguments.get("timeout").cloned(),
             max_survivors: self.arguments.get("max_survivors_reported").cloned(),
-            engine: engine.map(|engine| {
+            engine: engine.or(backend).map(|engine| {
                 engine
                     .as_str()
                     .map_or_else(|| engine.to_string(), str::to_owned)
@@ -341,9 +339,10 @@ impl ToolCall<'_> {
                 .family_rows(&key.family)
                 .map(|row| &row.key.stage);
             let gate = own.find(|stage| stage.is_gate()).cloned();
-            let what = || format!("{} has no gate of its own.", state.spec_state().name(&key));
-            key.stage =
-                gate.ok_or_else(|| Fault::setup_fault(what(), "name one, such as `G1.PITEST`"))?;
+            key.stage = gate.ok_or_else(|| {
+                let what = format!("{} has no gate of its own.", state.spec_state().name(&key));
+                Fault::setup_fault(what, "name one, such as `G1.PITEST`")
+            })?;
         }
         let mut outside = workspace.outside_until(self.caller.interrupts.clone())?;
         let order = gate_order(&state, &key, &outside.take_snapshot()?, None);

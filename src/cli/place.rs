@@ -422,18 +422,18 @@ pub(super) fn ask_placement(gate: &str, now: Option<&Placement>) -> anyhow::Resu
 
 /// Returns the typed placement; `None` without arguments.
 fn typed_placement(args: &PlaceArgs) -> Result<Option<Placement>, Fault> {
-    let usage = |what: &str| Err(Fault::setup_fault(what, "`ralph place after 2,5,7`"));
     let ids: Vec<String> = args.ids.iter().filter_map(|id| tidy_id(id)).collect();
     let has_groups = args.level.is_none() || args.at == Some(Where::Groups);
-    ensure_that(
-        has_groups,
-        "A level is named with `groups` only.",
-        "`ralph place groups --level 2`",
-    )?;
+    let what = "A level is named with `groups` only.";
+    ensure_that(has_groups, what, "`ralph place groups --level 2`")?;
+    let is_after = args.at == Some(Where::After);
+    let hint = "`ralph place after 2,5,7`";
+    let what = "`place after` names no tasks.";
+    ensure_that(!is_after || !ids.is_empty(), what, hint)?;
+    let what = "Tasks are named with `after` only.";
+    ensure_that(is_after || args.ids.is_empty(), what, hint)?;
     Ok(Some(match args.at {
-        Some(Where::After) if ids.is_empty() => return usage("`place after` names no tasks."),
         Some(Where::After) => Placement::After(ids),
-        _ if !args.ids.is_empty() => return usage("Tasks are named with `after` only."),
         Some(Where::Each) => Placement::Each,
         Some(Where::Tested) => Placement::Tested,
         Some(Where::Groups) => groups_of(args.level),

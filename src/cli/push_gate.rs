@@ -54,14 +54,16 @@ pub(super) fn judge_push(call: &Invocation, args: &GateArgs) -> Result<Exit, Fau
 
 /// Reads lines of `<local ref> <local commit> <remote ref> <remote commit>`, as git's pre-push hook gets them.
 fn read_updates(text: &str) -> Result<Vec<RefUpdate>, Fault> {
-    let is_id = |id: &str| matches!(id.len(), 40 | 64) && id.bytes().all(|b| b.is_ascii_hexdigit());
     let mut updates = Vec::new();
     for line in text.lines() {
         let words: Vec<&str> = line.split(' ').collect();
         let [local, commit, _, remote_commit] = words[..] else {
             return Err(unreadable(line));
         };
-        if !is_id(commit) || !is_id(remote_commit) {
+        let are_ids = [commit, remote_commit].iter().all(|id| {
+            matches!(id.len(), 40 | 64) && id.bytes().all(|byte| byte.is_ascii_hexdigit())
+        });
+        if !are_ids {
             return Err(unreadable(line));
         }
         updates.push(RefUpdate {

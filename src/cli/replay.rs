@@ -5,7 +5,7 @@ use super::output::Format;
 use super::replay_gates::{PartArgs, merge_parts, rerun_gates};
 use super::status::show_film;
 use super::{Exit, Fault, Invocation, RealDisk, Workspace, ui};
-use crate::engine::{JOURNAL, Replay, Run};
+use crate::engine::{JOURNAL, Replay, Run, first_other_line};
 use crate::report::replay::{FindingGrade, ReplayFinding, Replayed};
 use crate::source::Shard;
 use crate::source::text::count;
@@ -171,12 +171,7 @@ fn not_a_prefix(earlier: &[u8], journal: &[u8], file: &Path) -> Option<ReplayFin
     if journal.starts_with(earlier) {
         return None;
     }
-    let lines = |text| <[u8]>::split(text, |byte| *byte == b'\n');
-    let record = lines(earlier)
-        .zip(lines(journal))
-        .take_while(|(was, is)| was == is)
-        .count()
-        + 1;
+    let record = first_other_line(earlier, journal);
     let what = format!(
         "The journal does not begin with {}: this record is another one, or gone.",
         file.display()

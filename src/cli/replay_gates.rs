@@ -191,15 +191,10 @@ pub(super) fn merge_parts(
     judgements: &[Judgement],
     found: &mut Replayed,
 ) -> Result<(), Fault> {
-    let unknown = |what: String| {
-        ReplayFinding::new(
-            FindingGrade::Unknown,
-            what,
-            "run that part again, and merge again",
-        )
-    };
     let (results, left_out) = read_parts(folder, &found.head, "replay")?;
-    found.findings.extend(left_out.into_iter().map(unknown));
+    found
+        .findings
+        .extend(left_out.into_iter().map(unknown_part));
     let mut left: BTreeSet<u64> = judgements
         .iter()
         .map(|judgement| judgement.record)
@@ -265,10 +260,8 @@ pub(super) fn merge_parts(
         }
     }
     for missing in missing_parts(&results) {
-        found.findings.push(unknown(format!(
-            "Part {missing} is missing in {}.",
-            folder.display()
-        )));
+        let what = format!("Part {missing} is missing in {}.", folder.display());
+        found.findings.push(unknown_part(what));
     }
     if !left.is_empty() {
         let records: Vec<String> = left.iter().map(u64::to_string).collect();
@@ -276,7 +269,12 @@ pub(super) fn merge_parts(
             "No part holds the gates of the records {}.",
             records.join(", ")
         );
-        found.findings.push(unknown(what));
+        found.findings.push(unknown_part(what));
     }
     Ok(())
+}
+
+fn unknown_part(what: String) -> ReplayFinding {
+    let hint = "run that part again, and merge again";
+    ReplayFinding::new(FindingGrade::Unknown, what, hint)
 }

@@ -7,7 +7,6 @@ use crate::config::{AgentSettings, Override, ROOT_VARIABLE, SETTINGS, Setting};
 use crate::sys::log;
 use crate::sys::process::{TAG, is_inside_agent};
 use clap::{ArgAction, Args};
-use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -83,10 +82,12 @@ pub(super) fn may_be_given(given: &[Override]) -> Result<(), Fault> {
 
 /// A variable's value; an empty one is absent.
 pub(super) fn variable_value(name: &str) -> Result<Option<String>, Fault> {
-    // `RALPH_AGENT=1` is no agent's name: it marks the agents of other loops.
-    let is_mark = |value: &OsString| name == "RALPH_AGENT" && value == "1";
-    let given = std::env::var_os(name).filter(|value| !value.is_empty() && !is_mark(value));
+    let given = std::env::var_os(name).filter(|value| !value.is_empty());
     let Some(value) = given else { return Ok(None) };
+    // `RALPH_AGENT=1` is no agent's name: it marks the agents of other loops.
+    if name == "RALPH_AGENT" && value == "1" {
+        return Ok(None);
+    }
     value.into_string().map(Some).map_err(|_| {
         Fault::setup_fault(
             format!("{name} is not UTF-8 text."),
@@ -97,19 +98,9 @@ pub(super) fn variable_value(name: &str) -> Result<Option<String>, Fault> {
 
 /// One `--set KEY=VALUE`.
 fn parse_set(pair: &str) -> Result<Override, Fault> {
-    let known = || {
-        let keys: Vec<&str> = SETTINGS
-            .iter()
-            .filter(|setting| setting.flag == "--set")
-            .map(|setting| setting.key)
-            .collect();
-        format!("what can be set so: {}", keys.join(", "))
-    };
     let Some((key, value)) = pair.split_once('=') else {
-        return Err(Fault::setup_fault(
-            format!("--set: `{pair}` is not KEY=VALUE."),
-            known(),
-        ));
+        let what = format!("--set: `{pair}` is not KEY=VALUE.");
+        return Err(Fault::setup_fault(what, list_keys()));
     };
     let (what, hint) = match Setting::of(key) {
         Some(setting) if setting.flag == "--set" => {
@@ -123,9 +114,15 @@ fn parse_set(pair: &str) -> Result<Override, Fault> {
             "has a flag of its own",
             format!("write {} {value}", setting.flag),
         ),
-        None => ("is not a key that can be given here", known()),
+        None => ("is not a key that can be given here", list_keys()),
     };
     Err(Fault::setup_fault(format!("--set: `{key}` {what}."), hint))
+}
+
+fn list_keys() -> String {
+    let settings = SETTINGS.iter().filter(|setting| setting.flag == "--set");
+    let keys: Vec<&str> = settings.map(|setting| setting.key).collect();
+    format!("what can be set so: {}", keys.join(", "))
 }
 
 /// True for a variable that is a setting of ralph.
@@ -156,11 +153,13 @@ pub(super) fn stray_variables() -> Vec<String> {
     // Variables that ralph sets for an agent, or marks its processes with, are never settings of
     // ralph.
     let told = agent_call(&AgentSettings::default(), &CallFacts::default(), &[]).env;
-    let is_fact = |name: &String| name == TAG || told.iter().any(|(known, _)| known == name);
     let mut names: Vec<String> = std::env::vars_os()
         .filter_map(|(name, _)| name.into_string().ok())
         .collect();
-    names.retain(|name| name.starts_with("RALPH_") && !is_setting(name) && !is_fact(name));
+    names.retain(|name| {
+        let is_fact = name == TAG || told.iter().any(|(known, _)| known == name);
+        name.starts_with("RALPH_") && !is_setting(name) && !is_fact
+    });
     names.sort();
     names
         .iter()

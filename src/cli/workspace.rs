@@ -208,12 +208,9 @@ impl Invocation {
 
 /// A budget in units of so many millionths.
 fn scale_budget(budget: config::BudgetSettings, unit: u64) -> Budget {
-    let of = |amount: Option<config::Amount>| amount.map(|amount| (amount.0 / unit).max(1));
-    Budget {
-        run: of(budget.run),
-        task: of(budget.task),
-        attempt: of(budget.attempt),
-    }
+    let [run, task, attempt] = [budget.run, budget.task, budget.attempt]
+        .map(|amount| amount.map(|amount| (amount.0 / unit).max(1)));
+    Budget { run, task, attempt }
 }
 
 impl Workspace {
@@ -236,15 +233,11 @@ impl Workspace {
     /// The rules for the machine.
     pub(super) fn run_policy(&self) -> Policy {
         let settings = &self.settings;
-        let named = |role: Role| {
-            settings
-                .agents_for(role)
-                .map(|(name, _)| name.to_owned())
-                .collect()
-        };
-        let agents = Role::all()
-            .into_iter()
-            .map(|role| (role.stage(), named(role)));
+        let agents = Role::all().into_iter().map(|role| {
+            let agents = settings.agents_for(role);
+            let names = agents.map(|(name, _)| name.to_owned()).collect();
+            (role.stage(), names)
+        });
         Policy {
             attempts: settings.limits.attempts,
             rework: settings.limits.rework,

@@ -33,7 +33,7 @@ pub use outside::{
 pub use past::{BoxCriterion, Past, Range, read_past};
 pub use places::Places;
 pub use readings::{Readings, read_for_prompt};
-pub use replay::{JOURNAL, Judgement, Replay, Run};
+pub use replay::{JOURNAL, Judgement, Replay, Run, first_other_line};
 pub use world::World;
 
 use crate::journal::{self, Journal, JournalError, Record};

@@ -38,10 +38,10 @@ pub fn stale_gates(
     let stale = older.iter().filter(|(verdict, changed)| {
         let mut same = ticked_verdicts(spec, &verdict.key.stage);
         same.retain(|other| older.iter().all(|(verdict, _)| verdict.key != other.key));
-        let is_judged = |file: &String| is_judged_by(&same, verdict, file);
-        !changed
-            .as_ref()
-            .is_some_and(|files| files.iter().all(is_judged))
+        !changed.as_ref().is_some_and(|files| {
+            let mut files = files.iter();
+            files.all(|file| is_judged_by(&same, verdict, file))
+        })
     });
     sentences(spec, stale)
 }

@@ -7,7 +7,6 @@
 use super::progress::{gate_headline, gate_lines, plain_line};
 use crate::machine::facts::{FileChange, full_path};
 use crate::mutation::{GateReport, NoCoverage, Tally, Verdict, WHAT_TO_DO};
-use crate::source::RepoPath;
 use crate::source::text::{count, duration};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -63,8 +62,8 @@ pub struct Audit {
 impl PastBox {
     /// True if both are the same tick.
     fn is_same(&self, other: &Self) -> bool {
-        let key = |it: &Self| [&it.task, &it.text, &it.base, &it.commit].map(String::clone);
-        key(self) == key(other)
+        let own = [&self.task, &self.text, &self.base, &self.commit];
+        own == [&other.task, &other.text, &other.base, &other.commit]
     }
 
     /// Returns its verdict in words: for a line, as the mark of a page, and for the text of a page.
@@ -109,19 +108,23 @@ impl Audit {
         changes: &[FileChange],
         no_coverage: NoCoverage,
     ) {
-        let text = |at: &usize| self.boxes.get(*at).map_or("", |it| it.text.as_str());
         let named: Vec<BTreeSet<String>> = together
             .iter()
-            .map(|at| named_in(text(at), changes))
+            .map(|at| self.boxes.get(*at).map_or("", |it| it.text.as_str()))
+            .map(|text| named_in(text, changes))
             .collect();
         for (at, own) in together.iter().zip(&named) {
             let Some(it) = self.boxes.get_mut(*at) else {
                 continue;
             };
-            let stands =
-                |file: &str| own.contains(file) || !named.iter().any(|files| files.contains(file));
             let is_divided = together.len() > 1 && !own.is_empty();
-            let own = is_divided.then(|| report_part(report, stands, no_coverage));
+            let own = is_divided.then(|| {
+                report_part(
+                    report,
+                    |file| own.contains(file) || named.iter().all(|files| !files.contains(file)),
+                    no_coverage,
+                )
+            });
             it.take_report(&self.gate, own.as_ref().unwrap_or(report));
         }
     }
@@ -255,19 +258,17 @@ fn named_in(text: &str, changes: &[FileChange]) -> BTreeSet<String> {
         .split(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '.' | '/' | '$'))
         .map(|word| word.trim_matches(['.', '-', '/']))
         .collect();
-    let is_named = |path: &RepoPath| {
-        let path = path.to_text();
+    let named = changes.iter().filter(|change| {
+        let path = change.path.to_text();
         let file = path.rsplit('/').next().unwrap_or_default();
         let stem = file.split('.').next().unwrap_or_default();
         let is_class = stem.chars().any(char::is_uppercase);
         words.iter().any(|word| {
-            let of_class = || word.split(['.', '/', '$']).any(|part| part == stem);
             *word == file
                 || path.ends_with(&format!("/{word}")) && word.contains('.')
-                || is_class && of_class()
+                || is_class && word.split(['.', '/', '$']).any(|part| part == stem)
         })
-    };
-    let named = changes.iter().filter(|change| is_named(&change.path));
+    });
     named
         .map(|change| full_path(&change.package, &change.path))
         .collect()
@@ -333,7 +334,7 @@ mod tests {
     use super::*;
     use crate::machine::facts::FileStatus;
     use crate::mutation::{ClassScore, Mutant, MutantStatus, Survivor};
-    use crate::source::Kind;
+    use crate::source::{Kind, RepoPath};
 
     const FOO: &str = "src/main/java/a/Foo.java";
     const BAR: &str = "src/main/java/a/Bar.java";

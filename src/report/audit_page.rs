@@ -12,12 +12,15 @@ const SHORT_ID: usize = 10;
 
 /// Makes the page of an audit. Its boxes are the tasks, with the gate's verdict as their history.
 pub fn audit_page(audit: &Audit, zone: Option<&TimeZone>) -> Page {
-    let numbered = || (1_u64..).zip(&audit.boxes);
-    let untrue = numbered().filter(|(_, it)| it.verdict_words().1 == "bad");
-    let fact = |label: &str, words: String| PageFact {
-        label: label.to_owned(),
-        words,
-    };
+    let numbered = (1_u64..).zip(&audit.boxes);
+    let untrue = numbered
+        .clone()
+        .filter(|(_, it)| it.verdict_words().1 == "bad");
+    let facts = [
+        ("Gate", audit.gate.clone()),
+        ("Time", format!("{} in gates", audit.gate_time())),
+        ("HEAD", line(&audit.head, 64)),
+    ];
     Page {
         headline: audit.headline_text(),
         class: match (audit.count_verdict("FAIL"), audit.count_verdict("ERROR")) {
@@ -25,11 +28,12 @@ pub fn audit_page(audit: &Audit, zone: Option<&TimeZone>) -> Page {
             (0, _) => "plain",
             _ => "bad",
         },
-        facts: vec![
-            fact("Gate", audit.gate.clone()),
-            fact("Time", format!("{} in gates", audit.gate_time())),
-            fact("HEAD", line(&audit.head, 64)),
-        ],
+        facts: facts
+            .map(|(label, words)| PageFact {
+                label: label.to_owned(),
+                words,
+            })
+            .into(),
         notes: audit
             .remarks
             .iter()
@@ -43,7 +47,7 @@ pub fn audit_page(audit: &Audit, zone: Option<&TimeZone>) -> Page {
             })
             .collect(),
         legend: legend(audit),
-        tasks: numbered()
+        tasks: numbered
             .map(|(number, it)| audited_task(&audit.gate, number, it, zone))
             .collect(),
         past: true,

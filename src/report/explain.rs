@@ -68,8 +68,10 @@ fn tier_line(tier: &TraceTier) -> String {
 }
 
 fn tests_line(tier: &TraceTier) -> String {
-    let tests = || some_names(&tier.tests, usize::MAX, tier.tests_total);
-    let named = text_if(!tier.tests.is_empty(), || format!(" ({})", tests()));
+    let named = text_if(!tier.tests.is_empty(), || {
+        let tests = some_names(&tier.tests, usize::MAX, tier.tests_total);
+        format!(" ({tests})")
+    });
     let (coverage, timeout) = (tier.coverage_millis, tier.timeout_millis);
     let coverage = text_if(coverage > 0, || {
         format!(", {} without mutation", seconds_text(coverage))

@@ -285,14 +285,16 @@ fn observed(event: &Event, before: &State) -> Vec<String> {
 }
 
 fn tasks_seen(tasks: &TasksSeen) -> Vec<String> {
-    let boxes = |many: usize| count(many as u64, "box");
-    let told = match (&tasks.rows, tasks.marks.len()) {
-        (Some(rows), _) => format!("tasks.md: {}, in a text not seen before", boxes(rows.len())),
+    let told = match (&tasks.rows, tasks.marks.len() as u64) {
+        (Some(rows), _) => {
+            let boxes = count(rows.len() as u64, "box");
+            format!("tasks.md: {boxes}, in a text not seen before")
+        }
         (None, 0) => "tasks.md, as expected".to_owned(),
-        (None, marks) => format!(
-            "tasks.md: {} ticked or unticked by another program",
-            boxes(marks)
-        ),
+        (None, marks) => {
+            let boxes = count(marks, "box");
+            format!("tasks.md: {boxes} ticked or unticked by another program")
+        }
     };
     std::iter::once(told)
         .chain(tasks.problems.iter().cloned())

@@ -4,7 +4,7 @@ use super::annotations::github::{within_limit, workflow_command};
 use super::annotations::junit::{Case, junit_document, xml};
 use super::progress::plain_line;
 use super::width::{pad_text, text_width};
-use crate::mutation::{GateReport, Survivor, Verdict};
+use crate::mutation::{GateReport, Verdict};
 use crate::source::Problem;
 use crate::source::text::{count, names};
 use serde::Serialize;
@@ -82,15 +82,12 @@ impl GateLine {
             .engine_again
             .as_deref()
             .filter(|now| *now != self.engine)?;
-        let named = |engine: &str, none: &str| {
-            if engine.is_empty() {
-                none.to_owned()
-            } else {
-                plain_line(engine)
-            }
-        };
-        let then = named(&self.engine, "an engine that no record names");
-        let (task, record, now) = (plain_line(&self.task), self.record, named(now, "no engine"));
+        let [then, now] = [
+            (self.engine.as_str(), "an engine that no record names"),
+            (now, "no engine"),
+        ]
+        .map(|(engine, none)| plain_line(if engine.is_empty() { none } else { engine }));
+        let (task, record) = (plain_line(&self.task), self.record);
         Some(format!(
             "{task} (record {record}) with {then}, which judged it then; now {now} did."
         ))
@@ -148,24 +145,15 @@ impl Replayed {
 
     /// One sentence.
     pub fn verdict_sentence(&self) -> String {
-        let many = |grade| {
-            self.findings
-                .iter()
-                .filter(|finding| finding.kind == grade)
-                .count() as u64
+        let Some(worst) = self.worst_grade() else {
+            return "Equal: every decision was made again from its evidence.".to_owned();
         };
-        match self.worst_grade() {
-            None => "Equal: every decision was made again from its evidence.".to_owned(),
-            Some(FindingGrade::Differs) => format!(
-                "Differs in {}.",
-                count(many(FindingGrade::Differs), "place")
-            ),
-            Some(FindingGrade::Unknown) => {
-                format!(
-                    "Undetermined in {}; nothing differs.",
-                    count(many(FindingGrade::Unknown), "place")
-                )
-            }
+        let findings = self.findings.iter();
+        let worst_of_all = findings.filter(|finding| finding.kind == worst);
+        let places = count(worst_of_all.count() as u64, "place");
+        match worst {
+            FindingGrade::Differs => format!("Differs in {places}."),
+            FindingGrade::Unknown => format!("Undetermined in {places}; nothing differs."),
         }
     }
 
@@ -238,13 +226,8 @@ impl Replayed {
 
     /// Workflow commands of GitHub Actions: the result, then each finding at its line.
     pub fn github_commands(&self) -> Vec<String> {
-        let level = |grade| match grade {
-            None => "notice",
-            Some(FindingGrade::Unknown) => "warning",
-            Some(FindingGrade::Differs) => "error",
-        };
         let all = workflow_command(
-            level(self.worst_grade()),
+            github_level(self.worst_grade()),
             None,
             "ralph replay",
             &self.verdict_sentence(),
@@ -259,21 +242,26 @@ impl Replayed {
                     plain_line(&finding.what),
                     plain_line(&finding.hint)
                 );
-                workflow_command(level(Some(finding.kind)), place, "ralph replay", &text)
+                let level = github_level(Some(finding.kind));
+                workflow_command(level, place, "ralph replay", &text)
             },
         )))
     }
 
     /// JUnit XML: a test case for the replay as a whole and each finding, one for each box. An error is ralph's own fault.
     pub fn junit_report(&self) -> io::Result<String> {
-        let end = |grade| {
-            if grade == FindingGrade::Differs {
-                "failure"
-            } else {
-                "error"
-            }
-        };
-        let finding = |finding: &ReplayFinding| {
+        let mut cases = vec![Case {
+            name: "replay".to_owned(),
+            file: None,
+            end: self.worst_grade().map(|grade| {
+                (
+                    junit_end(grade),
+                    xml(&self.verdict_sentence()),
+                    String::new(),
+                )
+            }),
+        }];
+        cases.extend(self.findings.iter().map(|finding| {
             let (what, hint) = (
                 xml(&plain_line(&finding.to_string())),
                 xml(&plain_line(&finding.hint)),
@@ -281,34 +269,19 @@ impl Replayed {
             Case {
                 name: xml(&plain_line(&finding.place)),
                 file: None,
-                end: Some((end(finding.kind), what, hint)),
+                end: Some((junit_end(finding.kind), what, hint)),
             }
-        };
-        let all = Case {
-            name: "replay".to_owned(),
-            file: None,
-            end: self
-                .worst_grade()
-                .map(|grade| (end(grade), xml(&self.verdict_sentence()), String::new())),
-        };
-        let cases = self
-            .findings
-            .iter()
-            .map(finding)
-            .chain(self.boxes.iter().map(|line: &BoxLine| {
-                let skipped =
-                    (!line.done).then(|| ("skipped", "The box is open.".to_owned(), String::new()));
-                Case {
-                    name: xml(&plain_line(&line.task)),
-                    file: None,
-                    end: skipped,
-                }
-            }));
-        junit_document(
-            "replay",
-            0,
-            &std::iter::once(all).chain(cases).collect::<Vec<_>>(),
-        )
+        }));
+        cases.extend(self.boxes.iter().map(|line: &BoxLine| {
+            let skipped =
+                (!line.done).then(|| ("skipped", "The box is open.".to_owned(), String::new()));
+            Case {
+                name: xml(&plain_line(&line.task)),
+                file: None,
+                end: skipped,
+            }
+        }));
+        junit_document("replay", 0, &cases)
     }
 }
 
@@ -329,15 +302,13 @@ pub fn judged_otherwise(
     if word != now {
         return Some((FindingGrade::Differs, format!("{word} then, {now} now.")));
     }
-    let tiers = |report: &GateReport| -> Vec<(String, String)> {
-        report
-            .trace
-            .tiers
-            .iter()
-            .map(|tier| (tier.module.clone(), tier.name.clone()))
-            .collect()
-    };
-    if tiers(was) != tiers(is) {
+    let [tiers_then, tiers_now] = [was, is].map(|report| {
+        let tiers = report.trace.tiers.iter();
+        tiers
+            .map(|tier| (&tier.module, &tier.name))
+            .collect::<Vec<_>>()
+    });
+    if tiers_then != tiers_now {
         return None;
     }
     if let Some(what) = mutant() {
@@ -359,10 +330,12 @@ pub fn judged_otherwise(
         ));
     }
     let is_whole = was.survivors_hidden() == 0 && is.survivors_hidden() == 0;
-    let lives = |survivor: &&Survivor| is.survivors.iter().any(|now| now.mutant == survivor.mutant);
     was.survivors
         .iter()
-        .find(|survivor| is_whole && !lives(survivor))
+        .find(|survivor| {
+            let mut now = is.survivors.iter();
+            is_whole && !now.any(|now| now.mutant == survivor.mutant)
+        })
         .map(|survivor| {
             let mutant = &survivor.mutant;
             let place = plain_line(&format!(
@@ -374,6 +347,23 @@ pub fn judged_otherwise(
                 format!("The mutant {place} survived then, and is killed now."),
             )
         })
+}
+
+/// The level of GitHub's commands.
+fn github_level(grade: Option<FindingGrade>) -> &'static str {
+    match grade {
+        None => "notice",
+        Some(FindingGrade::Unknown) => "warning",
+        Some(FindingGrade::Differs) => "error",
+    }
+}
+
+/// The element of JUnit for a finding of this grade.
+fn junit_end(grade: FindingGrade) -> &'static str {
+    match grade {
+        FindingGrade::Differs => "failure",
+        FindingGrade::Unknown => "error",
+    }
 }
 
 /// Killed and surviving mutants by class.

@@ -124,11 +124,10 @@ fn result_value(found: &SarifResult, index: Option<usize>) -> Value {
 
 /// A relative reference (RFC 3986): everything but unreserved characters and `/` is percent-encoded.
 fn relative_uri(path: &RepoPath) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     path.to_bytes()
         .into_iter()
         .map(|byte| {
-            if is_plain(byte) {
+            if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
                 char::from(byte).to_string()
             } else {
                 format!("%{byte:02X}")

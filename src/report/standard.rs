@@ -177,9 +177,9 @@ fn line_span(number: u32, lines: &[&str]) -> Value {
         .and_then(|at| lines.get(at))
         .copied()
         .unwrap_or_default();
-    let columns = |text: &str| text.encode_utf16().count();
-    let start = columns(text) - columns(text.trim_start()) + 1;
-    let end = (columns(text.trim_end()) + 1).max(start + 1);
+    let indent = &text[..text.len() - text.trim_start().len()];
+    let start = indent.encode_utf16().count() + 1;
+    let end = (text.trim_end().encode_utf16().count() + 1).max(start + 1);
     json!({"start": {"line": number, "column": start}, "end": {"line": number, "column": end}})
 }
 

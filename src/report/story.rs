@@ -172,12 +172,12 @@ impl Story {
         let Some((own, before)) = self.iterations.split_last_mut() else {
             return;
         };
-        let place =
-            |it: &IterationStory| (it.spec.clone(), it.family.clone(), it.happened.task.clone());
-        let (iteration, own) = (own.happened.iteration, place(own));
+        let iteration = own.happened.iteration;
+        let own = (&own.spec, &own.family, &own.happened.task);
         let failed: Vec<&mut IterationStory> = before
             .iter_mut()
-            .filter(|told| !told.survivors.is_empty() && place(told) == own)
+            .filter(|told| (&told.spec, &told.family, &told.happened.task) == own)
+            .filter(|told| !told.survivors.is_empty())
             .collect();
         let facts = if failed.is_empty() {
             None
@@ -246,11 +246,10 @@ impl Story {
         lines.truncate(lines.len() - usize::from(!boxes.is_empty()));
         // The page links to these.
         let reports = &told.happened.reports;
-        let is_report = |line: &String| {
+        lines.retain(|line| {
             let path = line.strip_prefix("- report: ");
-            path.is_some_and(|path| reports.iter().any(|report| report.path == path))
-        };
-        lines.retain(|line| !is_report(line));
+            !path.is_some_and(|path| reports.iter().any(|report| report.path == path))
+        });
         let more = lines.len().saturating_sub(LINES);
         lines.truncate(LINES);
         lines.extend((more > 0).then(|| format!("… and {more} more lines in progress.txt")));

@@ -78,8 +78,6 @@ impl Grid {
                 .chain(board.stages.iter().map(|name| stage(name, short)))
                 .collect::<Vec<_>>()
         };
-        let gap = usize::from(GAP);
-        let used = |all: &[Column]| all.iter().map(|(_, width, _)| width + gap).sum::<usize>();
         let wanted = board
             .families
             .iter()
@@ -88,15 +86,15 @@ impl Grid {
             .unwrap_or(0)
             .max(text_width("TEXT"));
         let mut all = with_stages(false);
-        if columns.saturating_sub(used(&all)) < TEXT_LEAST.min(wanted) {
+        if columns.saturating_sub(sum_widths(&all)) < TEXT_LEAST.min(wanted) {
             all = with_stages(true);
         }
-        let room = columns.saturating_sub(used(&all)).min(wanted);
+        let room = columns.saturating_sub(sum_widths(&all)).min(wanted);
         if room > 3 {
             let (head, _, cells) = column("TEXT", &|line| plain_cell(cut_text(&line.text, room)));
             all.insert(1, (head, room, cells));
-        } else if used(&all) > columns + gap {
-            while all.len() > 1 && used(&all) + 1 > columns {
+        } else if sum_widths(&all) > columns + usize::from(GAP) {
+            while all.len() > 1 && sum_widths(&all) + 1 > columns {
                 all.pop();
             }
             all.push(column("…", &|_| plain_cell(String::new())));
@@ -117,6 +115,11 @@ impl Grid {
 
 /// Heading, width and cells.
 type Column = (String, usize, Vec<GridCell>);
+
+fn sum_widths(columns: &[Column]) -> usize {
+    let gap = usize::from(GAP);
+    columns.iter().map(|(_, width, _)| width + gap).sum()
+}
 
 fn plain_cell(text: String) -> GridCell {
     GridCell { text, status: None }

@@ -99,13 +99,12 @@ impl Table {
     }
 
     fn read_head(&mut self) {
-        let judges = |cell: &TableCell| {
+        let columns = self.row.iter().enumerate().filter(|(_, cell)| {
             let word = cell.text.trim_matches(|c: char| !c.is_alphanumeric());
             ["status", "result", "verdict"]
                 .iter()
                 .any(|head| word.eq_ignore_ascii_case(head))
-        };
-        let columns = self.row.iter().enumerate().filter(|(_, cell)| judges(cell));
+        });
         self.judging = columns.map(|(column, _)| column).collect();
     }
 
@@ -131,15 +130,14 @@ impl Table {
 /// True for PASS and false for FAIL, alone in the cell, in any case, signs beside them ignored; but a sign beside
 /// PASS that does not mean the same (`❌ PASS`, `PASS?`) makes it unknown.
 fn read_cell(cell: &TableCell) -> Option<bool> {
-    let is_tick = |c: char| matches!(c, '✅' | '✔' | '✓' | '☑' | '🟢' | '👍' | '\u{fe0f}');
     let word = cell
         .text
         .trim_matches(|c: char| c.is_whitespace() || !(c.is_ascii() || c.is_alphanumeric()));
     let passes = word.eq_ignore_ascii_case("PASS")
-        && cell
-            .text
-            .chars()
-            .all(|c: char| c.is_ascii() || c.is_whitespace() || is_tick(c));
+        && cell.text.chars().all(|c: char| {
+            let is_tick = matches!(c, '✅' | '✔' | '✓' | '☑' | '🟢' | '👍' | '\u{fe0f}');
+            c.is_ascii() || c.is_whitespace() || is_tick
+        });
     (!cell.odd && (passes || word.eq_ignore_ascii_case("FAIL"))).then_some(passes)
 }
 

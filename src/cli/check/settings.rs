@@ -47,17 +47,11 @@ fn workspace_from(call: &Invocation) -> ValueSource {
 }
 
 fn print_settings(settings: &[ExplainedSetting]) {
-    let wide = |column: &dyn Fn(&ExplainedSetting) -> String| {
-        settings
-            .iter()
-            .map(|setting| column(setting).chars().count())
-            .max()
-            .unwrap_or(0)
-    };
-    let (first, second) = (
-        wide(&|setting| setting.key.clone()),
-        wide(&|setting| origin_text(&setting.from)),
-    );
+    let (mut first, mut second) = (0, 0);
+    for setting in settings {
+        first = first.max(setting.key.chars().count());
+        second = second.max(origin_text(&setting.from).chars().count());
+    }
     for ExplainedSetting {
         key,
         value,

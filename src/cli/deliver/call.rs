@@ -94,8 +94,9 @@ pub(super) fn shown(argv: &[String]) -> String {
     let mut words = Vec::new();
     for word in argv {
         let word = line(word, SHOWN);
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:@+".contains(c);
-        words.push(if word.chars().all(is_plain) {
+        let mut letters = word.chars();
+        let is_plain = letters.all(|c| c.is_ascii_alphanumeric() || "-_=./:@+".contains(c));
+        words.push(if is_plain {
             word
         } else {
             format!("'{}'", word.replace('\'', r"'\''"))

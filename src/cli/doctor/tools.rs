@@ -9,7 +9,7 @@ use crate::config::{PRESETS, Preset};
 use crate::sys::programs::on_path;
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The oldest Java that PIT 1.25 and its Maven plugin run on.
 const OLDEST_JAVA: u32 = 11;
@@ -109,35 +109,40 @@ pub(super) fn check_agents(
             agents.filter_map(|(_, agent)| agent.command.first())
         })
         .collect();
-    let ask = |preset: &'static Preset| {
-        let name = &preset.name;
-        probe.find_program(name)?;
-        let need = needed.contains(name).then_some("open tasks need it");
-        let hint = format!("look at what `{name} --version` says");
-        let mut found = of_tool(probe, "agent", (name, "--version", need, &hint));
-        if found.level == Level::Ok
-            && let Some(unknown) = unknown_flags(probe, preset)
-        {
-            found.what = format!(
-                "{}; its help does not know {unknown}, which the preset uses",
-                found.what
-            );
-            found.hint = format!(
-                "install {name} {}, or write a `command:` in place of the preset",
-                preset.versions.join(" or ")
-            );
-            found.level = if need.is_some() {
-                Level::Error
-            } else {
-                Level::Warning
-            };
-        }
-        if preset.versions.is_empty() {
-            found.what += "  (its preset is not tried)";
-        }
-        Some(found)
-    };
-    at_once(PRESETS.iter(), ask).into_iter().flatten().collect()
+    let found = at_once(PRESETS.iter(), |preset| {
+        check_agent(probe, preset, needed.contains(&preset.name))
+    });
+    found.into_iter().flatten().collect()
+}
+
+/// None if its program is not on PATH.
+fn check_agent(probe: &Probe, preset: &Preset, is_needed: bool) -> Option<InspectionFinding> {
+    let name = &preset.name;
+    probe.find_program(name)?;
+    let need = is_needed.then_some("open tasks need it");
+    let hint = format!("look at what `{name} --version` says");
+    let mut found = of_tool(probe, "agent", (name, "--version", need, &hint));
+    if found.level == Level::Ok
+        && let Some(unknown) = unknown_flags(probe, preset)
+    {
+        found.what = format!(
+            "{}; its help does not know {unknown}, which the preset uses",
+            found.what
+        );
+        found.hint = format!(
+            "install {name} {}, or write a `command:` in place of the preset",
+            preset.versions.join(" or ")
+        );
+        found.level = if is_needed {
+            Level::Error
+        } else {
+            Level::Warning
+        };
+    }
+    if preset.versions.is_empty() {
+        found.what += "  (its preset is not tried)";
+    }
+    Some(found)
 }
 
 /// The flags of a preset that its program's help does not hold; `None` if it holds all, or the help is not known.
@@ -151,8 +156,9 @@ fn unknown_flags(probe: &Probe, preset: &Preset) -> Option<String> {
         .chain(preset.help.iter().map(String::as_str))
         .collect();
     let (ended, help) = probe.run_program(&argv).ok()?;
-    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-';
-    let words: BTreeSet<&str> = help.split(|c: char| !is_part(c)).collect();
+    let words: BTreeSet<&str> = help
+        .split(|c: char| !c.is_ascii_alphanumeric() && c != '-')
+        .collect();
     let unknown: Vec<&str> = preset
         .flags()
         .filter(|flag| !words.contains(flag))
@@ -218,15 +224,12 @@ fn of_tool(
 ///
 /// None is started: some begin to work with any arguments.
 pub(super) fn list_ralphs(path: &str) -> Vec<InspectionFinding> {
-    let identity = |file: &Path| {
-        fs_err::metadata(file)
-            .ok()
-            .map(|meta| (meta.dev(), meta.ino()))
-    };
-    let own = identity(Path::new("/proc/self/exe"));
+    let own = file_identity(Path::new("/proc/self/exe"));
     let version = env!("CARGO_PKG_VERSION");
-    let found = |(place, file): (usize, PathBuf)| {
-        let (shown, is_own) = (file.display(), own.is_some() && identity(&file) == own);
+    let mut findings = Vec::new();
+    for (place, file) in on_path(path, "ralph").enumerate() {
+        let is_own = own.is_some() && file_identity(&file) == own;
+        let shown = file.display();
         let (what, hint) = match (place, is_own) {
             (0, true) => (format!("{version}  {shown}"), ""),
             (_, true) => (format!("{shown} is also this one"), ""),
@@ -239,14 +242,9 @@ pub(super) fn list_ralphs(path: &str) -> Vec<InspectionFinding> {
                 "",
             ),
         };
-        InspectionFinding::new_error("ralph", "ralph", what, hint).with_level(if is_own {
-            Level::Ok
-        } else {
-            Level::Warning
-        })
-    };
-    let mut findings: Vec<InspectionFinding> =
-        on_path(path, "ralph").enumerate().map(found).collect();
+        let found = InspectionFinding::new_error("ralph", "ralph", what, hint);
+        findings.push(found.with_level(if is_own { Level::Ok } else { Level::Warning }));
+    }
     if findings.is_empty() {
         let what = format!("{version}; not on PATH");
         findings.push(
@@ -255,4 +253,10 @@ pub(super) fn list_ralphs(path: &str) -> Vec<InspectionFinding> {
         );
     }
     findings
+}
+
+/// Its device and inode.
+fn file_identity(file: &Path) -> Option<(u64, u64)> {
+    let data = fs_err::metadata(file).ok()?;
+    Some((data.dev(), data.ino()))
 }

@@ -30,11 +30,11 @@ pub(super) fn not_passed(inspection: &Inspection<'_>) -> Vec<InspectionFinding> 
     let lists = gates.chain(checks.map(|checks| ("checks.env".to_owned(), &checks.env)));
     let mut findings = Vec::new();
     for (key, named) in lists {
-        let is_lacking = |name: &String| {
-            let variable = [(name.clone(), String::new())];
+        let lacking = read.iter().filter(|name: &&String| {
+            let variable = [(String::clone(name), String::new())];
             environment_for(&variable, named).is_empty()
-        };
-        let lacking = names(read.iter().filter(|name| is_lacking(name)), 20);
+        });
+        let lacking = names(lacking, 20);
         if lacking.is_empty() {
             continue;
         }

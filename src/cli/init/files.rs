@@ -82,27 +82,21 @@ pub(super) fn parse_placement(word: &str) -> Result<Placement, String> {
         Placement::None,
     ]
     .into_iter();
-    let ids = |text: &str| {
-        text.split([',', ' '])
-            .filter_map(tidy_id)
-            .collect::<Vec<_>>()
-    };
-    let level = || {
-        word.strip_prefix("groups:")?
-            .parse()
-            .ok()
-            .filter(|level| (1..=6).contains(level))
-    };
-    let known = plain
-        .find(|placement| placement_words(placement) == word)
-        .or_else(|| {
-            word.strip_prefix("after:")
-                .map(ids)
-                .filter(|ids| !ids.is_empty())
-                .map(Placement::After)
-        })
-        .or_else(|| level().map(|groups| Placement::GroupsOf { groups }));
-    known.ok_or_else(|| "write each, tested, groups, groups:2, end, none or after:2,5,7".to_owned())
+    if let Some(known) = plain.find(|placement| placement_words(placement) == word) {
+        return Ok(known);
+    }
+    if let Some(ids) = word.strip_prefix("after:") {
+        let ids: Vec<String> = ids.split([',', ' ']).filter_map(tidy_id).collect();
+        if !ids.is_empty() {
+            return Ok(Placement::After(ids));
+        }
+    }
+    if let Some(Ok(groups)) = word.strip_prefix("groups:").map(str::parse)
+        && (1..=6).contains(&groups)
+    {
+        return Ok(Placement::GroupsOf { groups });
+    }
+    Err("write each, tested, groups, groups:2, end, none or after:2,5,7".to_owned())
 }
 
 /// Texts in double quotes: JSON's are YAML's.

@@ -133,7 +133,8 @@ fn agent_lacks(
         workspace: &folder.to_string_lossy(),
         ..CallFacts::default()
     };
-    let lack = |(name, agent): (&str, &AgentSettings)| {
+    let mut lacks = Vec::new();
+    for (name, agent) in agents {
         let call = agent_call(agent, &facts, environment);
         let program = call.argv.first().map(String::as_str).unwrap_or_default();
         let key = if agent.preset.is_some() {
@@ -146,21 +147,22 @@ fn agent_lacks(
             let shown = line(program, 400);
             let install = (agent.preset.is_some() && !program.contains('/'))
                 .then(|| format!("install `{shown}` or put its directory on PATH"));
-            return Some(MissingAgent {
+            lacks.push(MissingAgent {
                 what: format!("The program `{shown}` of the agent `{name}` {why}."),
                 key,
                 install,
             });
+        } else if let Some(preset) = agent.preset.as_deref().and_then(Preset::named)
+            && let Some(variable) = lacks_as_root(preset, &call.env)
+        {
+            lacks.push(MissingAgent {
+                what: as_root(&preset.name, variable),
+                key,
+                install: None,
+            });
         }
-        let preset = agent.preset.as_deref().and_then(Preset::named)?;
-        let variable = lacks_as_root(preset, &call.env)?;
-        Some(MissingAgent {
-            what: as_root(&preset.name, variable),
-            key,
-            install: None,
-        })
-    };
-    agents.filter_map(lack).collect()
+    }
+    lacks
 }
 
 /// The variable that a person must set before the preset's CLI starts as root, if it is not set.
@@ -223,7 +225,8 @@ pub(super) fn check_templates(
     workspace: &Workspace,
     needed: Option<&BTreeSet<Role>>,
 ) -> Vec<InspectionFinding> {
-    let finding = |role: Role| match try_template(workspace, role) {
+    let roles = Role::all().into_iter();
+    let findings = roles.filter_map(|role| match try_template(workspace, role) {
         Ok(template) => without_token(workspace, role, &template?),
         Err(error) => {
             let is_needed = needed.is_none_or(|needed| needed.contains(&role));
@@ -243,8 +246,8 @@ pub(super) fn check_templates(
                 ..found.with_level(level)
             })
         }
-    };
-    Role::all().into_iter().filter_map(finding).collect()
+    });
+    findings.collect()
 }
 
 /// The workspace's own template, tried.

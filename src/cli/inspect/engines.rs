@@ -33,7 +33,10 @@ pub(crate) fn measures_with(gate: &str, engine: MutationEngine) -> bool {
 /// The engines for all languages of a package but Java, whose build has tools of its own.
 pub(crate) fn of_package(package: &Package) -> Vec<Needed> {
     let folders = engine_folders(package);
-    let needed = |engine: MutationEngine| {
+    let engines = MutationEngine::ALL.into_iter().filter(|engine| {
+        *engine != MutationEngine::Pit && package.files.iter().any(|file| engine.mutates_file(file))
+    });
+    let needed = engines.filter_map(|engine| {
         let gate = engine.gate_name()?;
         let looked = match engine {
             MutationEngine::Mutmut | MutationEngine::CosmicRay => look_for_mutmut(&folders),
@@ -49,15 +52,8 @@ pub(crate) fn of_package(package: &Package) -> Vec<Needed> {
             what,
             hint,
         })
-    };
-    MutationEngine::ALL
-        .into_iter()
-        .filter(|engine: &MutationEngine| {
-            *engine != MutationEngine::Pit
-                && package.files.iter().any(|file| engine.mutates_file(file))
-        })
-        .filter_map(needed)
-        .collect()
+    });
+    needed.collect()
 }
 
 /// The package's own folder, and those of its build files.
@@ -102,9 +98,11 @@ pub(crate) fn virtual_environments<'f>(
 
 /// The version of a package (by its name in folders) that is installed in a virtual environment.
 pub(crate) fn version_in(environment: &Path, package: &str) -> Option<String> {
-    let inside = |folder: PathBuf| fs_err::read_dir(folder).into_iter().flatten().flatten();
-    let libraries = inside(environment.join("lib")).map(|found| found.path().join("site-packages"));
-    let mut installed = libraries.flat_map(inside).map(|found| found.file_name());
+    let versions = read_entries(environment.join("lib"));
+    let libraries = versions.map(|found| found.path().join("site-packages"));
+    let mut installed = libraries
+        .flat_map(read_entries)
+        .map(|found| found.file_name());
     installed.find_map(|name| {
         let version = name
             .to_str()?
@@ -116,6 +114,11 @@ pub(crate) fn version_in(environment: &Path, package: &str) -> Option<String> {
             .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '+'));
         is_plain.then(|| version.to_owned())
     })
+}
+
+/// Nothing of a folder that cannot be read.
+fn read_entries(folder: PathBuf) -> impl Iterator<Item = fs_err::DirEntry> {
+    fs_err::read_dir(folder).into_iter().flatten().flatten()
 }
 
 fn look_for_stryker(folders: &BTreeSet<PathBuf>) -> Looked {

@@ -16,17 +16,16 @@ const REFERENCE: usize = 60;
 /// Returns warnings on effects that are not obvious.
 pub(super) fn forecast_findings(read: &Read, workspace: &Workspace) -> Vec<InspectionFinding> {
     let rows = read.file.box_rows();
-    let is_work = |row: &Row| {
-        row.key.stage == Stage::Implementation
-            && is_required_open(row)
-            && !row.struck
-            && !row.approval
-    };
+    let work: Vec<(usize, &Row)> = (rows.iter().enumerate())
+        .filter(|(_, row)| {
+            row.key.stage == Stage::Implementation
+                && is_required_open(row)
+                && !row.struck
+                && !row.approval
+        })
+        .collect();
     let lines = |is_meant: &dyn Fn(usize, &Row) -> bool| -> Vec<u32> {
-        let meant = rows
-            .iter()
-            .enumerate()
-            .filter(|(at, row)| is_work(row) && is_meant(*at, row));
+        let meant = work.iter().filter(|(at, row)| is_meant(*at, row));
         meant.map(|(_, row)| row.line).collect()
     };
     let is_judged = read

@@ -86,11 +86,6 @@ pub(super) fn with_nothing_to_judge(
     let productive = packages
         .iter()
         .filter(|package| package.has_kind(&classifier, Kind::Production));
-    let finding = |rule: &str, package: &Package, what: String, hint: &str| {
-        InspectionFinding::new_error(rule, package.name.clone(), what, hint)
-            .into_warning()
-            .with_path(package.root.clone())
-    };
     if !packages.iter().any(Package::has_java) {
         let Some(gate) = gates
             .iter()
@@ -105,7 +100,7 @@ pub(super) fn with_nothing_to_judge(
         let hint =
             "Take the gate out (`ralph place none`), or judge with a command: `gates.<NAME>.run`.";
         return productive
-            .map(|package| finding("no-java", package, what.clone(), hint))
+            .map(|package| warn_of_package("no-java", package, &what, hint))
             .collect();
     }
     let settings = open_java_gate(workspace, gate);
@@ -124,7 +119,7 @@ pub(super) fn with_nothing_to_judge(
             gate.key
         );
         let hint = "Add the pom.xml, or name what builds them: `gates.<NAME>.classpath_command` (docs/gate.md).";
-        findings.push(finding("no-build-file", package, what, hint));
+        findings.push(warn_of_package("no-build-file", package, &what, hint));
     }
     let test_first = inspection
         .rows
@@ -146,7 +141,13 @@ pub(super) fn with_nothing_to_judge(
             gate.key
         );
         let hint = "Begin with tests: `ralph stage` gives tasks a TEST-FIRST stage.";
-        finding("no-tests", package, what, hint)
+        warn_of_package("no-tests", package, &what, hint)
     }));
     findings
+}
+
+fn warn_of_package(rule: &str, package: &Package, what: &str, hint: &str) -> InspectionFinding {
+    InspectionFinding::new_error(rule, package.name.clone(), what, hint)
+        .into_warning()
+        .with_path(package.root.clone())
 }

@@ -139,26 +139,19 @@ impl Package {
 
     /// It has a source that is compiled to classes, or a build file that promises one.
     pub(crate) fn has_java(&self) -> bool {
-        let ending = |file: &String| {
-            file.rsplit('.')
-                .next()
-                .unwrap_or_default()
-                .to_ascii_lowercase()
-        };
         self.found_languages().contains("Java")
-            || self
-                .files
-                .iter()
-                .any(|file: &String| CLASSES.contains(&ending(file).as_str()))
+            || self.files.iter().any(|file: &String| {
+                let ending = file.rsplit('.').next().unwrap_or_default();
+                CLASSES.contains(&ending.to_ascii_lowercase().as_str())
+            })
     }
 
     /// The Java sources without a build file in their folder or above.
     pub(crate) fn unbuilt_sources(&self, classifier: &Classifier) -> Vec<&String> {
-        let java = || {
-            BUILD_FILES
-                .iter()
-                .filter(|(_, language, _)| *language == "Java")
-        };
+        let java: Vec<&BuildFile> = BUILD_FILES
+            .iter()
+            .filter(|(_, language, _)| *language == "Java")
+            .collect();
         let files = self.files.iter().filter(|file| {
             file.rsplit('.').next() == Some("java")
                 && classifier.kind_of(file.as_bytes()) == Kind::Production
@@ -166,7 +159,8 @@ impl Package {
         files
             .filter(|file| {
                 !Path::new(file).ancestors().skip(1).any(|folder: &Path| {
-                    java().any(|(name, ..)| self.root.join(folder).join(name).is_file())
+                    java.iter()
+                        .any(|(name, ..)| self.root.join(folder).join(name).is_file())
                 })
             })
             .collect()

@@ -178,13 +178,13 @@ fn java_findings(
     let home = std::env::var_os("JAVA_HOME")
         .map(PathBuf::from)
         .filter(|home| home.is_absolute());
-    let has = |program: &str| {
+    let [has_java, has_compiler] = ["java", "javac"].map(|program| {
         home.as_ref()
             .is_some_and(|home| is_program(&home.join("bin").join(program)))
             || is_on_path(program)
-    };
-    if !has("java") || !has("javac") {
-        let lack = if has("java") {
+    });
+    if !has_java || !has_compiler {
+        let lack = if has_java {
             "javac: a JRE does not compile"
         } else {
             "Java"

@@ -73,15 +73,7 @@ pub(crate) fn read_at(
     opened: &Opened,
 ) -> Result<Read, Box<InspectionFinding>> {
     let shown = text::line(shown, 400);
-    let missing = |what: &str, hint: &str| {
-        Err(Box::new(InspectionFinding::new_error(
-            "no-task-file",
-            &shown,
-            what,
-            hint,
-        )))
-    };
-    match RealDisk::new().read(path) {
+    let (what, hint) = match RealDisk::new().read(path) {
         Ok(Some(bytes)) => {
             let rules = &opened.workspace.rules;
             let file = rules.parse(bytes);
@@ -90,26 +82,28 @@ pub(crate) fn read_at(
                 .ok()
                 .flatten();
             let requirements = list.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-            Ok(Read {
+            return Ok(Read {
                 shown,
                 file,
                 boxes,
                 problems,
                 requirements,
-            })
+            });
         }
-        Ok(None) => missing(
-            "There is no such file.",
-            &hint_for_missing(path, &shown, opened),
+        Ok(None) => (
+            "There is no such file.".to_owned(),
+            hint_for_missing(path, &shown, opened),
         ),
-        Err(error) => missing(
-            &format!(
+        Err(error) => (
+            format!(
                 "It cannot be read: {}.",
                 error.to_string().trim_end_matches('.')
             ),
-            "check its type and permissions: ralph reads regular files only",
+            "check its type and permissions: ralph reads regular files only".to_owned(),
         ),
-    }
+    };
+    let finding = InspectionFinding::new_error("no-task-file", &shown, what, hint);
+    Err(Box::new(finding))
 }
 
 /// Returns what to type in place of a task file that does not exist. The file of `spec:` is named in the configuration,
@@ -118,16 +112,17 @@ fn hint_for_missing(path: &Path, shown: &str, opened: &Opened) -> String {
     let places = &opened.workspace.places;
     let is_of_workspace = path == places.tasks_file();
     let others = find_specs(&places.workspace, &opened.workspace.rules.grammar);
-    let name = |spec: &Spec| match (is_of_workspace, spec.folder.as_str()) {
-        (true, folder) => folder.to_owned(),
-        (false, ".") => "tasks.md".to_owned(),
-        (false, folder) => format!("{folder}/tasks.md"),
-    };
-    let found: Vec<String> = others.iter().map(name).collect();
-    let likeness = |name: &String| strsim::jaro_winkler(shown, name);
+    let found = others.iter().map(
+        |spec: &Spec| match (is_of_workspace, spec.folder.as_str()) {
+            (true, folder) => folder.to_owned(),
+            (false, ".") => "tasks.md".to_owned(),
+            (false, folder) => format!("{folder}/tasks.md"),
+        },
+    );
     let nearest = found
-        .iter()
-        .max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+        .map(|name| (strsim::jaro_winkler(shown, &name), name))
+        .max_by(|(a, _), (b, _)| a.total_cmp(b))
+        .map(|(_, name)| name);
     match (is_of_workspace, nearest) {
         (true, None) => {
             format!("write it, or set `spec:` in {CONFIG} to the directory of your tasks.md")

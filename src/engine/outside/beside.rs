@@ -7,6 +7,7 @@ use crate::engine::Fault;
 use crate::source::RepoPath;
 use crate::sys::walk::walk;
 use std::ffi::OsStr;
+use std::fs::Metadata;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -42,20 +43,23 @@ impl Outside {
 
 /// True if a file, or one of those below a folder, changed since then.
 fn has_changed(path: &Path, since: u64) -> bool {
-    let is_new = |ctime: i64| u64::try_from(ctime).is_ok_and(|ctime| ctime >= since);
     let Ok(found) = path.symlink_metadata() else {
         return false;
     };
     if !found.is_dir() {
-        return is_new(found.ctime());
+        return is_newer(&found, since);
     }
     walk(path, MAX_DEPTH, MAX_ENTRIES, |_| true).any(|entry| {
         match entry.map(|entry| entry.metadata()) {
-            Ok(Ok(found)) => !found.is_dir() && is_new(found.ctime()),
+            Ok(Ok(found)) => !found.is_dir() && is_newer(&found, since),
             // More entries than the bound, or one that cannot be read.
             _ => true,
         }
     })
+}
+
+fn is_newer(found: &Metadata, since: u64) -> bool {
+    u64::try_from(found.ctime()).is_ok_and(|ctime| ctime >= since)
 }
 
 #[cfg(test)]

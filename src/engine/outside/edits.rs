@@ -138,16 +138,16 @@ pub fn verify_without_git(
     redact: impl Fn(&str) -> String,
 ) -> Result<(Vec<EditFinding>, (usize, usize)), Fault> {
     let calls = heard_outside(format, transcript, errors)?;
-    let place = |path: &str| {
+    let mut places = BTreeMap::new();
+    for path in calls.targets() {
         let full = real_path(&folder.join(path));
         let name = full
             .strip_prefix(real_path(folder))
             .unwrap_or(&full)
             .display()
             .to_string();
-        (path.to_owned(), EditedFile { name, blobs: None })
-    };
-    let places: BTreeMap<String, EditedFile> = calls.targets().map(place).collect();
+        places.insert(path.to_owned(), EditedFile { name, blobs: None });
+    }
     let files: BTreeSet<&str> = places.values().map(|place| place.name.as_str()).collect();
     Ok((
         redacted(calls.judge(&places), redact),
@@ -162,19 +162,20 @@ fn heard_outside(
     errors: impl Read,
 ) -> Result<Calls, Fault> {
     let calls = read_calls(format, transcript, errors)?;
-    let unknown = |what: &str, hint: &str| Err(Fault::new(FaultKind::Unknown, what, hint));
-    if calls.is_empty() {
-        let hint = "name the CLI that printed it with --from";
-        return unknown("No line of the transcript is understood.", hint);
-    }
-    if !format.prints_events() && calls.is_words_alone() {
-        let hint = "pipe what `hermes sessions export --format jsonl --session-id ID -` prints";
-        return unknown(
+    let (what, hint) = if calls.is_empty() {
+        (
+            "No line of the transcript is understood.",
+            "name the CLI that printed it with --from",
+        )
+    } else if !format.prints_events() && calls.is_words_alone() {
+        (
             "The output holds neither a session nor a footer about edits that failed.",
-            hint,
-        );
-    }
-    Ok(calls)
+            "pipe what `hermes sessions export --format jsonl --session-id ID -` prints",
+        )
+    } else {
+        return Ok(calls);
+    };
+    Err(Fault::new(FaultKind::Unknown, what, hint))
 }
 
 fn open_file(path: &Path) -> io::Result<Box<dyn Read>> {
@@ -220,33 +221,24 @@ fn find_file(
         .find(|path: &PathBuf| path.symlink_metadata().is_ok())
         .unwrap_or_else(|| folders[0].join(spelled));
     let path = real_path(&path);
-    let inside = |(package, root): &'_ Root| {
-        let inside = path
-            .strip_prefix(root)
-            .ok()
-            .filter(|inside| !inside.as_os_str().is_empty())?;
-        Some((
-            root.as_os_str().len(),
-            package.clone(),
-            RepoPath::from_bytes(inside.as_os_str().as_bytes()),
-        ))
-    };
     // A package may lie in another one.
     let found = roots
         .iter()
-        .filter_map(inside)
-        .max_by_key(|(length, ..)| *length);
+        .filter_map(|(package, root)| {
+            let inside = path.strip_prefix(root).ok()?.as_os_str().as_bytes();
+            (!inside.is_empty()).then_some((root, package, RepoPath::from_bytes(inside)))
+        })
+        .max_by_key(|(root, ..)| root.as_os_str().len());
     let Some((_, package, inside)) = found else {
         return Ok(EditedFile {
             name: path.display().to_string(),
             blobs: None,
         });
     };
-    let blobs = repositories.before_and_now(&package, &inside)?;
-    let text = |blob: Option<Oid>| blob.map(|Oid(blob)| blob);
-    let blobs = blobs.map(|[before, after]| Blobs {
-        before: text(before),
-        after: text(after),
+    let blobs = repositories.before_and_now(package, &inside)?;
+    let blobs = blobs.map(|blobs| {
+        let [before, after] = blobs.map(|blob| blob.map(|Oid(blob)| blob));
+        Blobs { before, after }
     });
     Ok(EditedFile {
         name: full_path(&package.name, &inside),

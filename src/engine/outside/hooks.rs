@@ -46,25 +46,31 @@ impl Outside {
         let mut commands = hooks.commands().filter(|_| self.lane_of().is_none());
         let (_, argv) = commands.find(|(name, _)| *name == event)?;
         let argv = argv.iter().map(fill).collect();
-        let call = || {
-            let folder = self.own_folder(self.parts.places.state_folder().join("on"))?;
-            let input = folder.join(format!("{event}.json"));
-            RealDisk::new().write(&input, format!("{message}\n").as_bytes())?;
-            let spec = ProcessSpec {
-                argv,
-                env: self.command_environment(&hooks.env),
-                cwd: self.parts.places.workspace.clone(),
-                stdin: Some(input.into()),
-                stdout: folder.join(format!("{event}.log")),
-                stderr: folder.join(format!("{event}.log")),
-                log_cap: 1 << 20,
-                wall: Some(Duration::from_secs(30)),
-                grace: Duration::from_secs(1),
-                tag: format!("{}-on", self.tag),
-                ..ProcessSpec::default()
-            };
-            Ok(self.parts.supervisor.run(&spec)?.end)
+        Some(self.run_hook(event, argv, message))
+    }
+
+    fn run_hook(
+        &self,
+        event: &str,
+        argv: Vec<String>,
+        message: &serde_json::Value,
+    ) -> io::Result<ProcessEnd> {
+        let folder = self.own_folder(self.parts.places.state_folder().join("on"))?;
+        let input = folder.join(format!("{event}.json"));
+        RealDisk::new().write(&input, format!("{message}\n").as_bytes())?;
+        let spec = ProcessSpec {
+            argv,
+            env: self.command_environment(&self.parts.settings.hooks.env),
+            cwd: self.parts.places.workspace.clone(),
+            stdin: Some(input.into()),
+            stdout: folder.join(format!("{event}.log")),
+            stderr: folder.join(format!("{event}.log")),
+            log_cap: 1 << 20,
+            wall: Some(Duration::from_secs(30)),
+            grace: Duration::from_secs(1),
+            tag: format!("{}-on", self.tag),
+            ..ProcessSpec::default()
         };
-        Some(call())
+        Ok(self.parts.supervisor.run(&spec)?.end)
     }
 }

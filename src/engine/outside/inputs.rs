@@ -12,7 +12,7 @@ use super::scripts::Scripts;
 use super::{Outside, OutsideParts};
 use crate::config::{BuildFiles, Role};
 use crate::engine::{Fault, Places};
-use crate::machine::facts::{FileChange, Observation, ObserveRequest, PackageChange};
+use crate::machine::facts::{Observation, ObserveRequest, PackageChange};
 use crate::source::text::count;
 use crate::source::{Kind, is_output};
 use crate::sys::Disk as _;
@@ -174,37 +174,29 @@ impl Outside {
                 .package_root(name)
                 .map(|root| self.parts.places.display_path(root));
             let below = |path: &str| folder.as_ref().map(|folder| format!("{folder}/{path}"));
-            let is_command = |path: &str| {
-                self.command_words()
-                    .any(|word| word == path || Some(word) == below(path).as_deref())
-            };
             let root = self
                 .parts
                 .repositories
                 .package_root(name)
                 .map(Path::to_owned)
                 .unwrap_or_default();
-            // A script that was not there before is the task's own, unless it takes the place of a module.
-            let is_script = |change: &FileChange, path: &str| {
-                let path = root.join(path);
-                scripts.modules.contains(&path)
-                    || change.old.is_some() && scripts.files.contains(&path)
-            };
             // A name in running text may mean anything: only the whole path, marked as one, means the file.
             let is_named = |path: &str| {
-                let shown = |path: &str| request.task.contains(&format!("`{path}`"));
-                shown(path) || below(path).is_some_and(|path| shown(&path))
+                let mut spelled = std::iter::once(path.to_owned()).chain(below(path));
+                spelled.any(|path| request.task.contains(&format!("`{path}`")))
             };
-            let is_refused = |change: &FileChange| {
+            let refused = changes.iter().filter(|change| {
                 let path = change.path.to_text();
-                change.kind == Kind::Other && is_command(&path)
-                    || is_script(change, &path) && !is_named(&path)
-                    || keeps_build && change.is_build_setting() && !is_named(&path)
-            };
-            let others = changes
-                .iter()
-                .filter(|change| is_refused(change))
-                .map(|change| &change.path);
+                let (full, file) = (below(&path), root.join(&*path));
+                // A script that was not there before is the task's own, unless it takes the place of a module.
+                let is_script = scripts.modules.contains(&file)
+                    || change.old.is_some() && scripts.files.contains(&file);
+                let mut words = self.command_words();
+                change.kind == Kind::Other
+                    && words.any(|word| word == path || Some(word) == full.as_deref())
+                    || (is_script || keeps_build && change.is_build_setting()) && !is_named(&path)
+            });
+            let others = refused.map(|change| &change.path);
             let all = changes
                 .iter()
                 .map(|change| &change.path)
@@ -390,18 +382,15 @@ impl Outside {
                 inside == Path::new(".ralph") || is_output(inside.as_os_str().as_bytes());
             !is_package && (entry.depth() == 0 || !is_left_out && !roots.contains(&entry.path()))
         });
-        let is_protected = |path: &PathBuf| {
-            path.strip_prefix(workspace).is_ok_and(|path| {
+        // Git shows what becomes of the files of a package.
+        found.extend(beside.into_iter().filter(|path: &PathBuf| {
+            let inside = path.strip_prefix(workspace);
+            let is_protected = inside.is_ok_and(|path| {
                 let is_named = protected.is_match(path) || instructions.is_match(path);
                 is_named && !allowed.is_match(path)
-            })
-        };
-        // Git shows what becomes of the files of a package.
-        found.extend(
-            beside
-                .into_iter()
-                .filter(|path| !is_package && is_protected(path)),
-        );
+            });
+            !is_package && is_protected
+        }));
         if !(is_whole && has_ended) {
             found.push(workspace.clone());
         }

@@ -12,7 +12,7 @@ use crate::machine::facts::ProcessEnd;
 use crate::sys::Disk as _;
 use crate::sys::clock;
 use crate::sys::disk::{self, RealDisk};
-use crate::turn::{Quota, QuotaWindow};
+use crate::turn::Quota;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -49,12 +49,11 @@ pub(super) struct Logins {
 impl Logins {
     /// Finds the directory in an environment.
     pub(super) fn new(environment: &[(String, String)]) -> Self {
-        let named = |wanted: &str| {
+        let [state, home] = ["XDG_STATE_HOME", "HOME"].map(|wanted| {
             let (_, value) = environment.iter().find(|(name, _)| name == wanted)?;
             Some(PathBuf::from(value)).filter(|path| path.is_absolute())
-        };
-        let state =
-            named("XDG_STATE_HOME").or_else(|| named("HOME").map(|home| home.join(".local/state")));
+        });
+        let state = state.or_else(|| home.map(|home| home.join(".local/state")));
         Self {
             folder: state.map(|state| state.join("ralph/logins")),
             starts: BTreeMap::new(),
@@ -168,15 +167,15 @@ impl Outside {
 
 /// Returns the shares that were reported, with the time from now to the end of each window.
 fn quota_shares(quota: &Quota, now: i64) -> Vec<QuotaShare> {
-    let share = |window: &QuotaWindow| QuotaShare {
+    let shares = quota.windows().map(|window| QuotaShare {
         window: window.name.clone(),
         percent: window.percent,
         reset: window
             .resets_at
             .and_then(|at| u64::try_from(at.saturating_sub(now)).ok())
             .filter(|seconds| (1..=LONGEST_LIMIT).contains(seconds)),
-    };
-    quota.windows().map(share).collect()
+    });
+    shares.collect()
 }
 
 /// Returns the name of the login that an agent uses: runs with the same preset, model, arguments and login variables share

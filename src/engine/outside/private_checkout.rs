@@ -353,17 +353,16 @@ impl Checkouts for PrivateCheckout<'_> {
             return Ok(None);
         }
         let mut state = self.lock_state();
-        let said = |fault: Fault| fault.to_string();
         if state.base.is_none() {
-            let (base, phase) =
-                CheckoutTree::check_out(self.sources, Which::Base, self.cache).map_err(said)?;
+            let (base, phase) = CheckoutTree::check_out(self.sources, Which::Base, self.cache)
+                .map_err(|fault| fault.to_string())?;
             state.base = Some(base);
             state.phases.push(phase);
         }
         let tree = state.base.as_ref().unwrap_or(&state.head);
         let place = tree
             .package_folder(self.sources, &package.root)
-            .map_err(said)?;
+            .map_err(|fault| fault.to_string())?;
         Ok(Some(place).filter(|place| place.is_dir()))
     }
 

@@ -111,10 +111,9 @@ impl Scripts {
         let mut folder = folder.to_owned();
         for command in text.split(['\n', ';', '&', '|', '(', ')', '`', '{', '}']) {
             let words: Vec<&str> = command.split_whitespace().map(strip_quotes).collect();
-            let is_prefix = |word: &&str| KEYWORDS.contains(word) || is_assignment(word);
             let start = words
                 .iter()
-                .position(|word| !is_prefix(word))
+                .position(|word| !KEYWORDS.contains(word) && !is_assignment(word))
                 .unwrap_or(words.len());
             match &words[start..] {
                 ["cd", to, ..] => folder = plain_path(&folder.join(to)),

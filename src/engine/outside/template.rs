@@ -16,34 +16,31 @@ const LONGEST: u64 = 1 << 20;
 /// It is not a text file of at most 1 MiB.
 pub fn own_template(places: &Places, role: Role) -> Result<Option<String>, PromptError> {
     let path = places.template_file(role.word());
-    let wrong = |what: &str, hint: &str| {
-        Err(PromptError::new((), what, hint).at(places.display_path(&path), None))
-    };
-    match read_beginning(&path, LONGEST + 1) {
-        Ok(None) => Ok(None),
-        Ok(Some(bytes)) if bytes.len() as u64 > LONGEST => wrong(
-            "The template is longer than 1 MiB.",
+    let (what, hint) = match read_beginning(&path, LONGEST + 1) {
+        Ok(None) => return Ok(None),
+        Ok(Some(bytes)) if bytes.len() as u64 > LONGEST => (
+            "The template is longer than 1 MiB.".to_owned(),
             "Shorten it, or name the long texts as files to read.",
         ),
         Ok(Some(bytes)) => match String::from_utf8(bytes) {
-            Ok(text) => Ok(Some(text)),
-            Err(_) => wrong("The template is not UTF-8 text.", "Save it as UTF-8."),
+            Ok(text) => return Ok(Some(text)),
+            Err(_) => (
+                "The template is not UTF-8 text.".to_owned(),
+                "Save it as UTF-8.",
+            ),
         },
-        Err(error) if error.kind() == ErrorKind::InvalidInput => wrong(
-            "The template is not a regular file.",
+        Err(error) if error.kind() == ErrorKind::InvalidInput => (
+            "The template is not a regular file.".to_owned(),
             "Put a text file there, or remove it to use the template that comes with ralph.",
         ),
         Err(error) => {
             let why = line(&error.to_string(), 300);
-            wrong(
-                &format!(
-                    "The template cannot be read: {}.",
-                    why.trim_end_matches('.')
-                ),
-                "Check its permissions.",
-            )
+            let why = why.trim_end_matches('.');
+            let what = format!("The template cannot be read: {why}.");
+            (what, "Check its permissions.")
         }
-    }
+    };
+    Err(PromptError::new((), what, hint).at(places.display_path(&path), None))
 }
 
 impl From<PromptError> for Fault {

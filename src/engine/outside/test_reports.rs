@@ -58,9 +58,9 @@ fn find_reports(package: &Path, globs: &GlobSet) -> BTreeMap<PathBuf, FileStat> 
     if globs.is_empty() {
         return BTreeMap::new();
     }
-    let is_entered = |name: &std::ffi::OsStr| name != ".git" && name != "node_modules";
     let all = walk(package, usize::MAX, MAX_ENTRIES, |entry| {
-        is_entered(entry.file_name())
+        let name = entry.file_name();
+        name != ".git" && name != "node_modules"
     });
     let stamped = all.filter_map(Result::ok).filter_map(|entry| {
         let path = entry

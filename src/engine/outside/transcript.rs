@@ -68,16 +68,11 @@ pub(super) struct Audience<'a> {
 impl Transcript {
     /// Reads the whole output.
     pub(super) fn read_transcript(&self) -> Result<AgentTranscript, Fault> {
-        let unclear = |why: &str| {
-            Some(Claim::Unclear {
-                why: why.to_owned(),
-            })
-        };
         let mut told = AgentTranscript::default();
         match fs_err::File::open(&self.stdout) {
             Ok(output) if output.metadata()?.len() > LOG_CAP => {
                 let why = "its output is longer than what is kept of it, so the rest may say something else";
-                told.claim = unclear(why);
+                told.claim = Some(unclear_claim(why));
             }
             Ok(output) if !self.format.prints_events() => told.claim = self.verdict.read(output)?,
             Ok(output) => told = self.read_output(output)?,
@@ -86,7 +81,8 @@ impl Transcript {
         }
         // Boxes speak for a reviewer only if its prompt does not name the token.
         if told.claim.is_none() && self.reviews && !self.verdict.or_bare {
-            told.claim = unclear("it printed no verdict line with the token of its prompt");
+            let why = "it printed no verdict line with the token of its prompt";
+            told.claim = Some(unclear_claim(why));
         }
         Ok(told)
     }
@@ -176,6 +172,12 @@ impl Transcript {
                 return;
             }
         }
+    }
+}
+
+fn unclear_claim(why: &str) -> Claim {
+    Claim::Unclear {
+        why: why.to_owned(),
     }
 }
 

@@ -256,19 +256,17 @@ where
 
 /// The first place in which two values differ, and what they hold there.
 fn first_difference(place: &str, was: &Value, is: &Value) -> Option<(String, String, String)> {
-    let below = |name: &str| {
-        if place.is_empty() {
-            name.to_owned()
-        } else {
-            format!("{place}.{name}")
-        }
-    };
-    let at = |map: &Value, name: &str| map.get(name).cloned().unwrap_or_default();
     match (was, is) {
         _ if was == is => None,
         (Value::Object(a), Value::Object(b)) => {
             let mut names = a.keys().chain(b.keys());
-            names.find_map(|name| first_difference(&below(name), &at(was, name), &at(is, name)))
+            names.find_map(|name| {
+                let below = match place {
+                    "" => name.clone(),
+                    place => format!("{place}.{name}"),
+                };
+                first_difference(&below, &was[name], &is[name])
+            })
         }
         (Value::Array(a), Value::Array(b)) if a.len() == b.len() => (0..a.len())
             .find_map(|index| first_difference(&format!("{place}[{index}]"), &a[index], &b[index])),

@@ -21,6 +21,8 @@
 mod evidence;
 mod views;
 
+pub use views::first_other_line;
+
 use super::{Fault, FaultKind, Fold, Places};
 use crate::git::Repositories;
 use crate::journal::{self, JournalError, Record};
@@ -170,13 +172,10 @@ impl<'a> Replay<'a> {
         if is_whole {
             self.compare_files()?;
         }
-        let boxes = |(spec, book): (&String, &SpecState)| -> Vec<BoxLine> {
-            book.rows
-                .iter()
-                .map(|row| self.box_line(spec, book, row))
-                .collect()
-        };
-        let boxes = self.fold.state.specs.iter().flat_map(boxes).collect();
+        let mut boxes = Vec::new();
+        for (spec, book) in &self.fold.state.specs {
+            boxes.extend(book.rows.iter().map(|row| self.box_line(spec, book, row)));
+        }
         self.found.boxes = boxes;
         let digested = self.digested_files();
         let more = self.found.findings.len().saturating_sub(MAX_FINDINGS);

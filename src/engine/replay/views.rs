@@ -15,7 +15,7 @@ use crate::machine::state::SpecState;
 use crate::report::progress::{BOXES, entry_heading, render_entry};
 use crate::report::replay::Replayed;
 use crate::sys::Disk;
-use crate::task::{self, Row, TaskRules, digest, reconcile_files};
+use crate::task::{self, TaskRules, digest, reconcile_files};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -47,14 +47,13 @@ struct Expected {
 impl Expected {
     /// True if the beginning of this text holds the same headline, up to its reason, and the same boxes.
     fn decides_as(&self, is: &[u8]) -> bool {
-        let verdict = |line: &str| line.split(" — ").next().map(str::to_owned);
         let section = is
             .split(|byte| *byte == b'\n')
             .skip(1)
             .take_while(|line| !is_heading(line));
         let mut section = section.map(String::from_utf8_lossy);
-        let is_same = self.text.lines().nth(1).and_then(verdict)
-            == section.next().and_then(|line| verdict(&line));
+        let own = self.text.lines().nth(1).map(before_reason);
+        let is_same = own == section.next().as_deref().map(before_reason);
         let boxes = self
             .text
             .lines()
@@ -62,6 +61,15 @@ impl Expected {
             .filter(|line| line.starts_with(BOXES));
         is_same && section.find(|line| line.starts_with(BOXES)).as_deref() == boxes
     }
+
+    fn missing_text(&self, shown: &str) -> String {
+        let iteration = self.iteration;
+        format!("The entry of iteration {iteration} is not in {shown}.")
+    }
+}
+
+fn before_reason(line: &str) -> &str {
+    line.split(" — ").next().unwrap_or_default()
 }
 
 /// True for a path that stays in the workspace.
@@ -121,8 +129,7 @@ impl Views {
             let Some(is) = disk.read(path)?.filter(|is| is != text.as_bytes()) else {
                 continue;
             };
-            let same = text.split('\n').zip(is.split(|byte| *byte == b'\n'));
-            let line = same.take_while(|(was, is)| was.as_bytes() == *is).count() + 1;
+            let line = first_other_line(text.as_bytes(), &is);
             let what =
                 format!("The view differs from here on from what record {record} asked for.");
             let finding = ReplayFinding::new(
@@ -155,12 +162,6 @@ impl Views {
                     .at(place, line.try_into().ok()),
             );
         };
-        let missing = |entry: &Expected| {
-            format!(
-                "The entry of iteration {} is not in {shown}.",
-                entry.iteration
-            )
-        };
         for line in heading_lines(bytes) {
             let (number, offset) = (line.number, line.offset);
             let known = expected
@@ -180,7 +181,7 @@ impl Views {
                 continue;
             };
             for entry in expected.by_ref().take(skipped) {
-                differs(JOURNAL, entry.record, missing(entry));
+                differs(JOURNAL, entry.record, entry.missing_text(shown));
             }
             let Some(entry) = expected.next() else { break };
             let is = &bytes[offset..];
@@ -203,7 +204,7 @@ impl Views {
             }
         }
         for entry in expected.filter(|entry| entry.record > 0) {
-            differs(JOURNAL, entry.record, missing(entry));
+            differs(JOURNAL, entry.record, entry.missing_text(shown));
         }
         if reworded > 0 {
             found.unchecked.push(format!(
@@ -229,6 +230,13 @@ impl Views {
     }
 }
 
+/// The number of the first line, from 1, in which two texts differ.
+pub fn first_other_line(was: &[u8], is: &[u8]) -> usize {
+    let lines = was.split(|byte| *byte == b'\n');
+    let both = lines.zip(is.split(|byte| *byte == b'\n'));
+    both.take_while(|(was, is)| was == is).count() + 1
+}
+
 /// Compares the lines of a task file with those that ralph read last, of which `copy` is kept.
 fn compare_lines(
     (spec, book): (&str, &SpecState),
@@ -239,13 +247,10 @@ fn compare_lines(
     let hint = "what is written there counts once `ralph run` has read it; `git log -p` shows who wrote it";
     let Some(copy) = copy.filter(|copy| digest(copy) == book.skeleton) else {
         let now = rules.parse(bytes.to_vec()).box_rows();
-        let is_there = |row: &&Row| {
-            now.iter()
-                .any(|now| now.key == row.key && now.text == row.text)
-        };
-        let other = task::written_rows(&book.rows)
-            .into_iter()
-            .find(|row| !is_there(&row));
+        let other = task::written_rows(&book.rows).into_iter().find(|row| {
+            let mut now = now.iter();
+            !now.any(|now| now.key == row.key && now.text == row.text)
+        });
         let unknown =
             "The lines are not those that ralph read last, and its copy of them is not there.";
         let (grade, what) = other.map_or((FindingGrade::Unknown, unknown.to_owned()), |row| {
@@ -274,12 +279,7 @@ fn compare_lines(
             };
             let what = format!("The text{of} is not the one that ralph read last.");
             let emptied = rules.parse(bytes.to_vec()).text_without_marks();
-            let lines = |bytes| <[u8]>::split(bytes, |byte| *byte == b'\n');
-            let line = lines(copy)
-                .zip(lines(&emptied))
-                .take_while(|(was, is)| was == is)
-                .count()
-                + 1;
+            let line = first_other_line(copy, &emptied);
             found
                 .findings
                 .push(ReplayFinding::new(FindingGrade::Differs, what, hint).at(spec, Some(line)));

@@ -15,15 +15,14 @@ pub fn render_github(shown: &ReportView<'_>) -> String {
 /// Returns at most ten commands of each level. The tenth ends with the number of the others.
 pub fn within_limit(commands: impl Iterator<Item = String>) -> Vec<String> {
     let all: Vec<String> = commands.collect();
-    let level = |command: &String| command.split(' ').next().unwrap_or_default().to_owned();
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for command in &all {
-        *counts.entry(level(command)).or_default() += 1;
+        *counts.entry(level_of(command)).or_default() += 1;
     }
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let mut shown = Vec::new();
     for mut command in all {
-        let level = level(&command);
+        let level = level_of(&command);
         let more = counts
             .get(&level)
             .copied()
@@ -41,6 +40,10 @@ pub fn within_limit(commands: impl Iterator<Item = String>) -> Vec<String> {
         }
     }
     shown
+}
+
+fn level_of(command: &str) -> String {
+    command.split(' ').next().unwrap_or_default().to_owned()
 }
 
 fn command(note: &Note) -> String {

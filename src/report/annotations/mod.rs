@@ -120,27 +120,26 @@ impl ReportView<'_> {
     fn verdict_note(&self) -> Note {
         let word = self.report.verdict.word();
         let hidden = self.report.survivors_hidden();
-        let plain = |text: &str| line(text, TEXT_CHARS);
         let (mut text, level) = match &self.report.verdict {
             Verdict::Pass => (
-                plain(&gate_headline(self.gate, self.report)),
+                shorten_text(&gate_headline(self.gate, self.report)),
                 SarifLevel::Note,
             ),
             Verdict::Fail { reasons } => (
                 reasons
                     .iter()
-                    .map(|reason| plain(reason))
+                    .map(|reason| shorten_text(reason))
                     .collect::<Vec<_>>()
                     .join("\n"),
                 SarifLevel::Error,
             ),
             Verdict::Skip { why } if self.fail_on_skip => (
-                plain(why) + "\nNothing was judged, which counts as a failure here.",
+                shorten_text(why) + "\nNothing was judged, which counts as a failure here.",
                 SarifLevel::Error,
             ),
-            Verdict::Skip { why } => (plain(why), SarifLevel::Note),
+            Verdict::Skip { why } => (shorten_text(why), SarifLevel::Note),
             Verdict::Error { why, hint, .. } => (
-                format!("{}\nhint: {}", plain(why), plain(hint)),
+                format!("{}\nhint: {}", shorten_text(why), shorten_text(hint)),
                 SarifLevel::Error,
             ),
         };
@@ -226,6 +225,10 @@ pub(super) fn reach_text(survivor: &Survivor) -> Option<String> {
         return Some("no test reaches it".to_owned());
     }
     reached_by(&survivor.tests, survivor.tests_total)
+}
+
+fn shorten_text(text: &str) -> String {
+    line(text, TEXT_CHARS)
 }
 
 /// `reached by a.FooTest and 2 more`; `None` when none is known.

@@ -405,8 +405,9 @@ fn without_stage(happened: &Happened) -> String {
 
 /// True for two rejections of one box for the same reasons.
 fn is_repeated(last: &Happened, next: &Happened) -> bool {
-    let is_rejected = |it: &Happened| it.headline.starts_with("REJECTED");
-    is_rejected(last) && is_rejected(next) && (&last.task, &last.lines) == (&next.task, &next.lines)
+    let mut both = [last, next].into_iter();
+    both.all(|it| it.headline.starts_with("REJECTED"))
+        && (&last.task, &last.lines) == (&next.task, &next.lines)
 }
 
 #[cfg(test)]

@@ -44,10 +44,6 @@ pub struct LegendEntry {
 
 /// Returns the headline, and how it is marked. Only boxes that the journal has recorded make it `good`.
 pub(super) fn headline(board: &Board) -> (String, &'static str) {
-    let statuses = || {
-        let cells = board.families.iter().flat_map(|line| line.cells.values());
-        cells.map(|cell| cell.status)
-    };
     let is_complete = board.next == NextStep::AllDone;
     let word = if is_complete {
         "Complete"
@@ -63,9 +59,10 @@ pub(super) fn headline(board: &Board) -> (String, &'static str) {
             _ => "Stopped",
         }
     };
-    let optional = statuses().filter(|status| *status == BoxStatus::Optional);
-    let unrecorded = statuses().filter(|status| *status == BoxStatus::Unrecorded);
-    let (optional, unrecorded) = (optional.count(), unrecorded.count());
+    let [optional, unrecorded] = [BoxStatus::Optional, BoxStatus::Unrecorded].map(|status| {
+        let cells = board.families.iter().flat_map(|line| line.cells.values());
+        cells.filter(|cell| cell.status == status).count()
+    });
     let more = [
         (optional, "optional left"),
         (unrecorded, "ticked without a record"),
@@ -119,9 +116,11 @@ pub(super) fn facts(board: &Board) -> Vec<PageFact> {
     if let Some(now) = table::activity_line(board) {
         add("Now", now);
     }
-    let name_and_text = |key| format!("{} {}", board.name_of(key), board.text_of(key));
     match &board.next {
-        NextStep::Take(key) => add("Next", name_and_text(key).trim_end().to_owned()),
+        NextStep::Take(key) => {
+            let task = format!("{} {}", board.name_of(key), board.text_of(key));
+            add("Next", task.trim_end().to_owned());
+        }
         NextStep::Approve(key) => {
             let command = format!("`ralph accept {} --reason …`", board.name_of(key));
             add("Next", format!("you: {command}: {}", board.text_of(key)));

@@ -157,15 +157,14 @@ impl Scale {
             }
         }
         let mut worked: i64 = busy.iter().map(|(from, to)| to - from).sum();
-        let idle = || {
-            busy.iter()
-                .zip(busy.iter().skip(1))
-                .map(|(one, next)| next.0 - one.1)
-        };
         let limit = (worked / 10).max(SHORT);
-        worked += idle().filter(|gap| *gap <= limit).sum::<i64>();
+        let gaps = busy.iter().zip(busy.iter().skip(1));
+        let (idle, cuts): (Vec<i64>, Vec<i64>) = gaps
+            .map(|(one, next)| next.0 - one.1)
+            .partition(|gap| *gap <= limit);
+        worked += idle.iter().sum::<i64>();
         // All breaks together take at most half of the width.
-        let cuts = i64::try_from(idle().filter(|gap| *gap > limit).count()).unwrap_or(i64::MAX);
+        let cuts = i64::try_from(cuts.len()).unwrap_or(i64::MAX);
         let drawn_cut = (worked / 20).min(worked / cuts.max(1)).max(1);
         let mut scale = Self {
             pieces: Vec::new(),
@@ -216,10 +215,11 @@ impl Scale {
 
     fn bar(&self, (from, to): (i64, i64), class: &'static str, title: String) -> TimelineBar {
         let (left, right) = (self.place(from), self.place(to));
-        let percent = |parts: i64| format!("{}.{:02}", parts / 100, parts % 100);
+        let [left, width] =
+            [left, right - left].map(|parts| format!("{}.{:02}", parts / 100, parts % 100));
         TimelineBar {
-            left: percent(left),
-            width: percent(right - left),
+            left,
+            width,
             class,
             title,
         }

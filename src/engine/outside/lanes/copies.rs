@@ -37,7 +37,6 @@ struct CopyWay {
 
 impl CopyPatterns {
     fn compile(patterns: &[String]) -> Result<Self, Fault> {
-        let compile = |patterns: &[String]| compile_setting("lanes.copy", patterns);
         let mut wanted = Vec::new();
         let mut ways = Vec::new();
         for pattern in patterns {
@@ -54,7 +53,7 @@ impl CopyPatterns {
                 .count();
             let leading = (1..=fixed.min(names.len() - 1)).map(|depth| {
                 let start = names.iter().take(depth).copied().collect::<Vec<_>>();
-                compile(&[start.join("/")])
+                compile_setting("lanes.copy", &[start.join("/")])
             });
             ways.push(CopyWay {
                 leading: leading.collect::<Result<_, _>>()?,
@@ -62,7 +61,7 @@ impl CopyPatterns {
             });
         }
         Ok(Self {
-            wanted: compile(&wanted)?,
+            wanted: compile_setting("lanes.copy", &wanted)?,
             ways,
         })
     }

@@ -77,7 +77,7 @@ pub struct LaneStatus {
 /// The lanes of a workspace, read only.
 pub fn lanes_of(cache: &Path, workspace: &Path) -> io::Result<Vec<LaneStatus>> {
     let records = Records::read(&folder_of(cache, LANES, workspace))?;
-    let status = |(number, record): (u32, LaneRecord)| {
+    let lanes = records.all().into_iter().map(|(number, record)| {
         let folder = records.folder(number);
         let standing = if record.has_ended {
             "ended"
@@ -93,8 +93,8 @@ pub fn lanes_of(cache: &Path, workspace: &Path) -> io::Result<Vec<LaneStatus>> {
             folder,
             standing,
         }
-    };
-    Ok(records.all().into_iter().map(status).collect())
+    });
+    Ok(lanes.collect())
 }
 
 /// The greatest number of a folder `iter-N`.
@@ -323,7 +323,7 @@ impl Outside {
         let setup = self.setup_of(number, &spec);
         records.note_start(number)?;
         let supervisor = self.parts.supervisor.clone();
-        let run = move || {
+        let running = std::thread::spawn(move || {
             if let Some(setup) = setup {
                 let end = supervisor.run(&setup)?.end;
                 if !end.is_success() {
@@ -331,9 +331,9 @@ impl Outside {
                 }
             }
             Ok(LaneEnd::Loop(supervisor.run(&spec)?.end))
-        };
+        });
         self.lanes.has_started = true;
-        self.lanes.running.insert(number, std::thread::spawn(run));
+        self.lanes.running.insert(number, running);
         Ok(())
     }
 

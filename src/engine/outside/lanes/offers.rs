@@ -186,12 +186,9 @@ fn read_steps(folder: &Path, spec: &str) -> Result<Vec<Step>, String> {
             }
             Event::AgentEnded(agent) => add(&mut used, agent.used.as_ref()),
             Event::BoxesFlipped { flips } if fold.state.spec == spec => {
-                let is_accepted = |key: &TaskKey| {
-                    flips
-                        .iter()
-                        .any(|(flip, mark)| flip == key && mark.is_done())
-                };
-                if let Some((key, heads)) = last.take_if(|(key, _)| is_accepted(key))
+                let mut done = flips.iter().filter(|(_, mark)| mark.is_done());
+                if let Some((key, heads)) =
+                    last.take_if(|(key, _)| done.any(|(flip, _)| flip == key))
                     && is_done_ahead(&key.stage)
                 {
                     let used = std::mem::take(&mut used);
@@ -226,17 +223,11 @@ fn read_journal(folder: &Path) -> Result<Vec<u8>, String> {
 /// Adds what an attempt used. Sums of a whole session are left out: they would count twice.
 fn add(sum: &mut Usage, more: Option<&Usage>) {
     let Some(more) = more else { return };
-    let add = |sum: &mut Option<u64>, more: Option<u64>| {
+    let tokens = more.tokens.filter(|_| !more.tokens_of_session);
+    let micros = more.micros.filter(|_| !more.micros_of_session);
+    for (sum, more) in [(&mut sum.tokens, tokens), (&mut sum.micros, micros)] {
         if let Some(more) = more {
             *sum = Some(sum.unwrap_or(0).saturating_add(more));
         }
-    };
-    add(
-        &mut sum.tokens,
-        more.tokens.filter(|_| !more.tokens_of_session),
-    );
-    add(
-        &mut sum.micros,
-        more.micros.filter(|_| !more.micros_of_session),
-    );
+    }
 }

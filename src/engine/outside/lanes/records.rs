@@ -86,8 +86,8 @@ impl Records {
 
     /// The lane whose first family is this one.
     pub(super) fn of(&self, family: &str) -> Option<u32> {
-        let is_first = |lane: &LaneRecord| lane.families.first().is_some_and(|own| own == family);
-        let found = self.lanes.iter().find(|(_, lane)| is_first(lane));
+        let mut lanes = self.lanes.iter();
+        let found = lanes.find(|(_, lane)| lane.families.first().is_some_and(|own| own == family));
         found.map(|(number, _)| *number)
     }
 

@@ -101,11 +101,6 @@ fn sweep_folders(sites: &Path, own: &Path) {
     let Ok(entries) = fs_err::read_dir(sites) else {
         return;
     };
-    let modified = |path: &Path| {
-        fs_err::symlink_metadata(path)
-            .and_then(|data| data.modified())
-            .ok()
-    };
     let mut used = Vec::new();
     for folder in entries
         .flatten()
@@ -114,12 +109,12 @@ fn sweep_folders(sites: &Path, own: &Path) {
     {
         match fs_err::read(folder.join(WORKSPACE)) {
             Ok(workspace) if Path::new(OsStr::from_bytes(&workspace)).is_dir() => {
-                used.push((modified(&folder.join(WORKSPACE)), folder));
+                used.push((modified_at(&folder.join(WORKSPACE)), folder));
             }
             Ok(_) => _ = remove_folder(&folder),
             Err(_) => {
                 let now = SystemTime::from(crate::sys::clock::now());
-                let age = modified(&folder).and_then(|then| now.duration_since(then).ok());
+                let age = modified_at(&folder).and_then(|then| now.duration_since(then).ok());
                 if age.is_some_and(|age| age > GRACE) {
                     remove_folder(&folder);
                 }
@@ -130,6 +125,10 @@ fn sweep_folders(sites: &Path, own: &Path) {
     for (_, folder) in used.iter().rev().skip(KEPT - 1) {
         remove_folder(folder);
     }
+}
+
+fn modified_at(path: &Path) -> Option<SystemTime> {
+    fs_err::symlink_metadata(path).ok()?.modified().ok()
 }
 
 /// Removes a folder (or what is in its place) that no gate holds; true if it is gone.

@@ -93,23 +93,23 @@ fn without_comments(code: &str) -> String {
 
 /// Maximum production lines of each module: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
-    ("agent", 1_233),
+    ("agent", 1_225),
     ("build", 33),
     ("cli", 10_856),
-    ("config", 1_976),
+    ("config", 1_977),
     ("engine", 8_653),
-    ("gate", 11_841),
-    ("git", 6_273),
+    ("gate", 11_849),
+    ("git", 6_265),
     ("journal", 432),
     ("lib", 14),
-    ("machine", 5_486),
+    ("machine", 5_490),
     ("main", 11),
     ("mutation", 610),
-    ("source", 3_437),
+    ("source", 3_443),
     ("report", 5_124),
-    ("sys", 2_608),
-    ("task", 5_062),
-    ("turn", 2_526),
+    ("sys", 2_610),
+    ("task", 5_064),
+    ("turn", 2_525),
 ];
 
 #[test]

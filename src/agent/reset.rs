@@ -115,18 +115,20 @@ fn time_of_day(text: &str, now: Timestamp, zone: Option<&TimeZone>) -> Option<i6
 
 /// Returns the next such time of day.
 fn undated(time: Time, now: &Zoned) -> Option<Zoned> {
-    let at = |date: Date| {
-        date.to_datetime(time)
-            .to_zoned(now.time_zone().clone())
-            .ok()
-    };
-    let today = at(now.date())?;
+    let today = zoned_time(now.date(), time, now)?;
     let ago = now.timestamp().as_second() - today.timestamp().as_second();
     if ago <= JUST_NOW {
         Some(today)
     } else {
-        at(now.date().tomorrow().ok()?)
+        zoned_time(now.date().tomorrow().ok()?, time, now)
     }
+}
+
+/// Returns a time of day on a date, in the time zone of `now`.
+fn zoned_time(date: Date, time: Time, now: &Zoned) -> Option<Zoned> {
+    date.to_datetime(time)
+        .to_zoned(now.time_zone().clone())
+        .ok()
 }
 
 /// Returns that day of this year, or of the next one if it passed long ago.

@@ -261,14 +261,13 @@ impl ErrorLine {
         let is_disabled = limit_text(first) == Some(LimitText::Disabled);
         let by_structure = error.status.and_then(by_status);
         let by_structure = by_structure.or(error.is_limit.then_some(AgentTrouble::Limit));
-        let by_words = || known(&error.message, usize::MAX);
         let (trouble, by) = match by_structure {
             _ if is_disabled => (AgentTrouble::Disabled, None),
             Some(trouble) => {
-                let by = by_words().filter(|(said, _)| *said == trouble);
+                let by = known(&error.message, usize::MAX).filter(|(said, _)| *said == trouble);
                 (trouble, by.and_then(|(_, by)| by))
             }
-            None => by_words().or_else(|| network(&error.message))?,
+            None => known(&error.message, usize::MAX).or_else(|| network(&error.message))?,
         };
         Some(Self {
             trouble,
@@ -384,19 +383,7 @@ fn by_status(status: u64) -> Option<AgentTrouble> {
 
 /// Returns the last message of a CLI as one line: the point of failure, its last error, or a similar line.
 pub fn last_words(end: &ProcessEnd, printed: &PrintedOutput<'_>) -> String {
-    let told = |bytes| -> Vec<String> {
-        let text = String::from_utf8_lossy(bytes);
-        let lines = text
-            .lines()
-            .rev()
-            .take(LINES)
-            .filter(|line| !line.starts_with('{'));
-        lines
-            .map(|line| text::line(in_log(line), SHOWN))
-            .filter(|line| line.contains(char::is_alphabetic) && !line.contains("RALPH-VERDICT"))
-            .collect()
-    };
-    let (stdout, stderr) = (told(printed.plain), told(printed.stderr));
+    let (stdout, stderr) = (last_lines(printed.plain), last_lines(printed.stderr));
     let own = printed
         .errors
         .last_first()
@@ -407,18 +394,28 @@ pub fn last_words(end: &ProcessEnd, printed: &PrintedOutput<'_>) -> String {
             .or_else(|| stdout.into_iter().next())
             .unwrap_or_default();
     }
-    let all = || stderr.iter().chain(&stdout);
-    own.or_else(|| {
-        all()
-            .find(|line| {
-                ["error", "fatal", "cannot", "failed"]
-                    .iter()
-                    .any(|word| plain(line).contains(word))
-            })
-            .or_else(|| all().next())
-            .cloned()
-    })
-    .unwrap_or_default()
+    let lines: Vec<String> = stderr.into_iter().chain(stdout).collect();
+    let error = lines.iter().find(|line| {
+        ["error", "fatal", "cannot", "failed"]
+            .iter()
+            .any(|word| plain(line).contains(word))
+    });
+    own.or_else(|| error.or(lines.first()).cloned())
+        .unwrap_or_default()
+}
+
+/// Returns the last lines of text, the last first.
+fn last_lines(bytes: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(bytes);
+    let lines = text
+        .lines()
+        .rev()
+        .take(LINES)
+        .filter(|line| !line.starts_with('{'));
+    lines
+        .map(|line| text::line(in_log(line), SHOWN))
+        .filter(|line| line.contains(char::is_alphabetic) && !line.contains("RALPH-VERDICT"))
+        .collect()
 }
 
 #[cfg(test)]

@@ -170,19 +170,20 @@ fn least(schema: &Json, key: &str) -> u64 {
 }
 
 fn text_fits(schema: &Json, text: &str) -> bool {
-    let matches = |pattern: &Json| {
-        pattern
-            .as_str()
-            .map(|pattern| Regex::new(pattern).is_ok_and(|regex| regex.is_match(text)))
-    };
     let refused = schema["not"]["enum"]
         .as_array()
         .is_some_and(|words| words.iter().any(|word| word == text));
     text.chars().count() as u64 >= least(schema, "minLength")
         && !text.contains('\0')
         && !refused
-        && matches(&schema["pattern"]) != Some(false)
-        && matches(&schema["not"]["pattern"]) != Some(true)
+        && matches_pattern(&schema["pattern"], text) != Some(false)
+        && matches_pattern(&schema["not"]["pattern"], text) != Some(true)
+}
+
+/// Matches a text against a pattern of the schema, if there is one.
+fn matches_pattern(pattern: &Json, text: &str) -> Option<bool> {
+    let regex = Regex::new(pattern.as_str()?);
+    Some(regex.is_ok_and(|regex| regex.is_match(text)))
 }
 
 /// Returns why a text of that format cannot be used; `None` if it can.

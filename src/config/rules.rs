@@ -63,19 +63,18 @@ pub(super) fn names(map: Option<&Value>) -> Vec<&str> {
 /// Checks that an agent has a program, from `command:` or from a preset, never from both.
 fn agent(keys: &Value) -> Result<(), Mistake> {
     let has = |key: &str| keys.get(key).is_some_and(|value| !value.is_null());
-    let with_command = |key, hint| Err(Mistake::new("is not used with `command`", hint).at(key));
     let preset = keys["preset"].as_str().and_then(Preset::named);
     let format = keys["format"]
         .as_str()
         .and_then(TranscriptFormat::named)
         .filter(|format| *format != TranscriptFormat::Text);
     match (has("command"), has("preset")) {
-        (true, true) => with_command("preset", "Keep one of the two."),
+        (true, true) => refuse_with_command("preset", "Keep one of the two."),
         (true, false) if has("args") => {
-            with_command("args", "Put the arguments into `command` itself.")
+            refuse_with_command("args", "Put the arguments into `command` itself.")
         }
         (true, false) if has("model") => {
-            with_command("model", "Put the arguments into `command` itself.")
+            refuse_with_command("model", "Put the arguments into `command` itself.")
         }
         (false, true) if has("model") && !preset.is_some_and(Preset::takes_model) => {
             let hint = "Remove the key. `args` may hold any argument of the CLI.";
@@ -101,6 +100,10 @@ fn agent(keys: &Value) -> Result<(), Mistake> {
         )),
         _ => Ok(()),
     }
+}
+
+fn refuse_with_command(key: &str, hint: &str) -> Result<(), Mistake> {
+    Err(Mistake::new("is not used with `command`", hint).at(key))
 }
 
 /// Checks that every role has an agent. Without agents, each role may name the default.

@@ -118,27 +118,28 @@ fn leave_out(schema: &mut Value, default: &Value) {
 /// Separates gates with an engine, which may also be commands, from all others, which are commands.
 fn split_gates(gates: &mut Value) {
     let all = gates["additionalProperties"].take();
-    let with = |is_key: &dyn Fn(&str) -> bool| {
-        let mut gate = all.clone();
-        if let Some(keys) = gate["properties"].as_object_mut() {
-            keys.retain(|key, _| is_key(key));
-        }
-        gate
-    };
-    let mut command = with(&|key| COMMAND_GATE.contains(&key));
+    let mut command = keep_keys(all.clone(), |key| COMMAND_GATE.contains(&key));
     command["required"] = json!(["run"]);
     command["properties"]["where"]["default"] = json!(COMMAND_FOLDER);
     command["type"] = json!("object");
-    let mut files = with(&|key| FILE_GATE.contains(&key));
+    let mut files = keep_keys(all.clone(), |key| FILE_GATE.contains(&key));
     files["properties"]["scope"]["enum"] = json!(["class", "lines", null]);
     gates["properties"] = json!({});
     for gate in ALL_KEYS {
-        gates["properties"][gate] = json!({ "oneOf": [with(&|key| key != "run"), command] });
+        let engine = keep_keys(all.clone(), |key| key != "run");
+        gates["properties"][gate] = json!({ "oneOf": [engine, command] });
     }
     for gate in FILE_GATES {
         gates["properties"][gate] = json!({ "oneOf": [files, command] });
     }
     gates["additionalProperties"] = command;
+}
+
+fn keep_keys(mut gate: Value, is_key: impl Fn(&str) -> bool) -> Value {
+    if let Some(keys) = gate["properties"].as_object_mut() {
+        keys.retain(|key, _| is_key(key));
+    }
+    gate
 }
 
 #[cfg(test)]

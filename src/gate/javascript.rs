@@ -163,16 +163,15 @@ fn run_stryker(
 fn own_command(work: &Work<'_>) -> Option<Vec<String>> {
     let package = crate::gate::commands::read_text(&work.folder.join("package.json"), 1 << 20);
     let package: Value = serde_json::from_str(&package).unwrap_or_default();
-    let words = |words: [&str; 2]| words.map(str::to_owned).to_vec();
     if package["scripts"]["test"].is_string() && work.commands.find_program("npm").is_some() {
-        return Some(words(["npm", "test"]));
+        return Some(vec!["npm".to_owned(), "test".to_owned()]);
     }
     let runner = find_runner(&work.folder, &work.homes)?;
     let program = find_installed(&work.homes, &[&format!("node_modules/.bin/{runner}")])?
         .display()
         .to_string();
     match runner {
-        "vitest" => Some(words([&program, "run"])),
+        "vitest" => Some(vec![program, "run".to_owned()]),
         "jest" | "mocha" | "jasmine" | "tap" => Some(vec![program]),
         _ => None,
     }

@@ -247,28 +247,28 @@ impl ApplyWork<'_> {
     }
 
     fn write_index(&mut self) -> Result<(), GitError> {
-        let repo = &self.open.repo;
-        let written = || {
-            let mut index = repo.index()?;
-            index.read(true)?;
-            let checkout = self.checkout.iter().map(|path| (path, None));
-            for (path, wanted) in self
-                .bare
-                .iter()
-                .map(|(path, wanted)| (path, *wanted))
-                .chain(checkout)
-            {
-                let relative = tree::relative_path(path);
-                for stage in 0..=3 {
-                    if_found(index.remove(&relative, stage))?;
-                }
-                if let Some(leaf) = wanted {
-                    index.add(&backup_refs::bare_entry(path, leaf))?;
-                }
+        self.restore_entries().with_action("restore the index")
+    }
+
+    fn restore_entries(&self) -> Result<(), git2::Error> {
+        let mut index = self.open.repo.index()?;
+        index.read(true)?;
+        let checkout = self.checkout.iter().map(|path| (path, None));
+        for (path, wanted) in self
+            .bare
+            .iter()
+            .map(|(path, wanted)| (path, *wanted))
+            .chain(checkout)
+        {
+            let relative = tree::relative_path(path);
+            for stage in 0..=3 {
+                if_found(index.remove(&relative, stage))?;
             }
-            index.write()
-        };
-        written().with_action("restore the index")
+            if let Some(leaf) = wanted {
+                index.add(&backup_refs::bare_entry(path, leaf))?;
+            }
+        }
+        index.write()
     }
 
     fn check_out(&mut self) -> Result<(), GitError> {

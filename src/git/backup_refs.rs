@@ -336,24 +336,20 @@ fn commit_paths(
     parents: &[Oid],
     message: &str,
 ) -> Result<Oid, GitError> {
-    let write = || {
-        let repo = &open.repo;
-        let tree = repo.find_tree(tree_with(open, on, items)?)?;
-        let parents = parents
-            .iter()
-            .map(|id| repo.find_commit(*id))
-            .collect::<Result<Vec<_>, _>>()?;
-        let by = ralph_signature()?;
-        repo.commit(
-            None,
-            &by,
-            &by,
-            message,
-            &tree,
-            &parents.iter().collect::<Vec<_>>(),
-        )
-    };
-    write().with_action("write a commit that keeps what is there")
+    let doing = "write a commit that keeps what is there";
+    let repo = &open.repo;
+    let tree = tree_with(open, on, items)
+        .and_then(|tree| repo.find_tree(tree))
+        .with_action(doing)?;
+    let parents = parents
+        .iter()
+        .map(|id| repo.find_commit(*id))
+        .collect::<Result<Vec<_>, _>>()
+        .with_action(doing)?;
+    let by = ralph_signature().with_action(doing)?;
+    let parents: Vec<_> = parents.iter().collect();
+    repo.commit(None, &by, &by, message, &tree, &parents)
+        .with_action(doing)
 }
 
 /// Returns the default committer.

@@ -75,30 +75,28 @@ fn left_paths(
     before: Option<&PackageState>,
     known: Option<&BTreeSet<Vec<u8>>>,
 ) -> BTreeSet<Vec<u8>> {
-    let is_new = |dirt: &&Dirt| {
-        before.is_none_or(|before| !before.dirt.contains(dirt) && !before.untracked.contains(dirt))
-    };
-    let in_repo = |dirt: &Dirt| folder.in_repo(&dirt.path.to_bytes());
-    let (tracked, untracked) = (
-        now.dirt.iter().filter(is_new),
-        now.untracked.iter().filter(is_new),
-    );
+    let [tracked, untracked] = [&now.dirt, &now.untracked].map(|dirt| {
+        dirt.iter()
+            .filter(|dirt| is_new(dirt, before))
+            .map(|dirt| folder.in_repo(&dirt.path.to_bytes()))
+    });
     // A repository inside has a `/` at its end.
     let others = known
         .into_iter()
         .flat_map(|known| others.difference(known))
         .filter(|path| !path.ends_with(b"/"));
-    let untracked = untracked
-        .map(in_repo)
-        .chain(others.map(|inside| folder.in_repo(inside)));
+    let untracked = untracked.chain(others.map(|inside| folder.in_repo(inside)));
     tracked
-        .map(in_repo)
         .chain(untracked.filter(|path| {
             tree::folders_above(path)
                 .last()
                 .is_none_or(|folder| !is_output(folder))
         }))
         .collect()
+}
+
+fn is_new(dirt: &Dirt, before: Option<&PackageState>) -> bool {
+    before.is_none_or(|before| !before.dirt.contains(dirt) && !before.untracked.contains(dirt))
 }
 
 /// Refuses Git LFS and other filters: the unchanged bytes would be wrong, and the program is not run.
@@ -115,8 +113,10 @@ fn refuse_filters(open: &OpenRepo, paths: &BTreeSet<Vec<u8>>) -> Result<(), GitE
             continue;
         };
         let name = String::from_utf8_lossy(name);
-        let is_program = |key: &str| config.get_entry(&format!("filter.{name}.{key}")).is_ok();
-        if is_program("clean") || is_program("process") {
+        if ["clean", "process"]
+            .iter()
+            .any(|key| config.get_entry(&format!("filter.{name}.{key}")).is_ok())
+        {
             return Err(GitError::refused_error(
                 format!(
                     "The file {} needs the filter `{name}`, which ralph does not run.",
@@ -136,57 +136,60 @@ fn write_commit(
     message: &str,
 ) -> Result<Oid, GitError> {
     open.index.forget_stamps();
-    let write = || {
-        let repo = &open.repo;
-        // The index first: a crash in between leaves staged files, which the next call commits.
-        let mut index = repo.index()?;
-        index.read(true)?;
-        let mut items = Items::new();
-        for path in paths {
-            let relative = tree::relative_path(path);
-            let present = open
-                .lstat_path(path)
-                .is_some_and(|meta| content::mode_of(&meta).is_some() || meta.is_dir());
-            if present {
-                index.add_path(&relative)?;
-            } else {
-                index.remove_path(&relative)?;
-            }
-            let entry = index.get_path(&relative, 0);
-            items.insert(path.clone(), entry.map(|entry| (entry.id, entry.mode)));
-        }
-        index.write()?;
-        let tree = repo.find_tree(backup_refs::tree_with(open, head.commit, &items)?)?;
-        let parents = head.commit.map(|id| repo.find_commit(id)).transpose()?;
-        let by = repo.signature().or_else(|_| ralph_signature())?;
-        repo.commit(
-            Some("HEAD"),
-            &by,
-            &by,
-            message,
-            &tree,
-            &parents.iter().collect::<Vec<_>>(),
-        )
-    };
-    let commit = write().with_action("commit what the attempt left")?;
+    let commit =
+        commit_index(open, head, paths, message).with_action("commit what the attempt left")?;
     apply::end_half_done(open)?;
     Ok(tree::fact_of(commit))
+}
+
+fn commit_index(
+    open: &OpenRepo,
+    head: &HeadPosition,
+    paths: &BTreeSet<Vec<u8>>,
+    message: &str,
+) -> Result<git2::Oid, git2::Error> {
+    let repo = &open.repo;
+    // The index first: a crash in between leaves staged files, which the next call commits.
+    let mut index = repo.index()?;
+    index.read(true)?;
+    let mut items = Items::new();
+    for path in paths {
+        let relative = tree::relative_path(path);
+        let present = open
+            .lstat_path(path)
+            .is_some_and(|meta| content::mode_of(&meta).is_some() || meta.is_dir());
+        if present {
+            index.add_path(&relative)?;
+        } else {
+            index.remove_path(&relative)?;
+        }
+        let entry = index.get_path(&relative, 0);
+        items.insert(path.clone(), entry.map(|entry| (entry.id, entry.mode)));
+    }
+    index.write()?;
+    let tree = repo.find_tree(backup_refs::tree_with(open, head.commit, &items)?)?;
+    let parents = head.commit.map(|id| repo.find_commit(id)).transpose()?;
+    let by = repo.signature().or_else(|_| ralph_signature())?;
+    let parents: Vec<_> = parents.iter().collect();
+    repo.commit(Some("HEAD"), &by, &by, message, &tree, &parents)
 }
 
 /// Creates a repository in `folder` and commits everything in it.
 #[tracing::instrument(target = "git", skip_all, err(level = "info"))]
 pub fn init_repository(folder: &Path, message: &str) -> Result<(), GitError> {
-    let made = || -> Result<(), git2::Error> {
-        let mut options = RepositoryInitOptions::new();
-        options.initial_head("main").no_reinit(true);
-        let repository = Repository::init_opts(folder, &options)?;
-        let mut index = repository.index()?;
-        index.add_all(["*"], IndexAddOption::DEFAULT, None)?;
-        index.write()?;
-        let tree = repository.find_tree(index.write_tree()?)?;
-        let who = ralph_signature()?;
-        repository.commit(Some("HEAD"), &who, &who, message, &tree, &[])?;
-        Ok(())
-    };
-    made().with_action(format_args!("make a repository in {}", folder.display()))
+    commit_everything(folder, message)
+        .with_action(format_args!("make a repository in {}", folder.display()))
+}
+
+fn commit_everything(folder: &Path, message: &str) -> Result<(), git2::Error> {
+    let mut options = RepositoryInitOptions::new();
+    options.initial_head("main").no_reinit(true);
+    let repository = Repository::init_opts(folder, &options)?;
+    let mut index = repository.index()?;
+    index.add_all(["*"], IndexAddOption::DEFAULT, None)?;
+    index.write()?;
+    let tree = repository.find_tree(index.write_tree()?)?;
+    let who = ralph_signature()?;
+    repository.commit(Some("HEAD"), &who, &who, message, &tree, &[])?;
+    Ok(())
 }

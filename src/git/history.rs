@@ -9,7 +9,7 @@ use super::error::{DescribeFailure as _, GitError, clean_text};
 use super::open::OpenRepo;
 use super::{Repositories, tree};
 use crate::machine::facts;
-use git2::{Oid, Repository};
+use git2::{Commit, Oid, Repository};
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashSet};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -24,20 +24,20 @@ pub(super) fn is_descendant(repo: &Repository, new: Oid, old: Oid) -> Result<boo
     if new == old {
         return Ok(true);
     }
-    let read = |id: Oid| {
-        repo.find_commit(id)
-            .with_action(format_args!("read the commit {id}"))
-    };
     let mut seen = HashSet::from([new]);
-    let mut todo = BinaryHeap::from([(read(new)?.time().seconds(), new.as_bytes().to_vec())]);
+    let mut todo = BinaryHeap::from([(
+        read_commit(repo, new)?.time().seconds(),
+        new.as_bytes().to_vec(),
+    )]);
     while let Some((_, id)) = todo.pop() {
         let id = Oid::from_bytes(&id).with_action("read an object id")?;
-        for parent in read(id)?.parent_ids() {
+        for parent in read_commit(repo, id)?.parent_ids() {
             if parent == old {
                 return Ok(true);
             }
             if seen.insert(parent) {
-                todo.push((read(parent)?.time().seconds(), parent.as_bytes().to_vec()));
+                let seconds = read_commit(repo, parent)?.time().seconds();
+                todo.push((seconds, parent.as_bytes().to_vec()));
             }
         }
         if seen.len() > MAX_COMMITS {
@@ -56,6 +56,11 @@ pub(super) fn is_descendant(repo: &Repository, new: Oid, old: Oid) -> Result<boo
         ));
     }
     Ok(false)
+}
+
+fn read_commit(repo: &Repository, id: Oid) -> Result<Commit<'_>, GitError> {
+    repo.find_commit(id)
+        .with_action(format_args!("read the commit {id}"))
 }
 
 /// True if one of these commits is `old` or descends from it.

@@ -23,6 +23,8 @@ const MAX_PACK: usize = 1 << 30;
 const MAX_NAMED: usize = 20;
 /// Names of merge drivers that are part of git.
 const BUILT_IN: [&str; 3] = ["text", "binary", "union"];
+/// The action that [`merge`] reports.
+const MERGING: &str = "merge the work of a lane";
 
 /// The result of a merge in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -216,14 +218,13 @@ fn copy_objects(
 
 fn merge(open: &OpenRepo, [ours, theirs]: [Oid; 2], message: &str) -> Result<Merge, GitError> {
     let repo = &open.repo;
-    let doing = "merge the work of a lane";
     if history::is_descendant(repo, ours, theirs)? {
         return Ok(Merge::Contained);
     }
     let bases = match repo.merge_bases(ours, theirs) {
         Ok(bases) => bases.iter().copied().collect(),
         Err(error) if error.code() == ErrorCode::NotFound => Vec::new(),
-        Err(error) => return Err(GitError::unreadable_error(doing, error)),
+        Err(error) => return Err(GitError::unreadable_error(MERGING, error)),
     };
     let [base] = bases[..] else {
         return Ok(Merge::Refused(format!(
@@ -231,10 +232,8 @@ fn merge(open: &OpenRepo, [ours, theirs]: [Oid; 2], message: &str) -> Result<Mer
             bases.len()
         )));
     };
-    let tree_at = |commit| Ok(repo.find_commit(commit).and_then(|found| found.tree()));
-    let tree_at = |commit| tree_at(commit)?.with_action(doing);
-    let (base_tree, our_tree) = (tree_at(base)?, tree_at(ours)?);
-    let changes = tree::diff_trees(repo, Some(&base_tree), Some(&tree_at(theirs)?))?;
+    let (base_tree, our_tree) = (read_tree(repo, base)?, read_tree(repo, ours)?);
+    let changes = tree::diff_trees(repo, Some(&base_tree), Some(&read_tree(repo, theirs)?))?;
     let (own, changes): (Vec<Delta>, Vec<Delta>) = changes
         .into_iter()
         .partition(|change| open.is_state(&change.path));
@@ -254,25 +253,31 @@ fn merge(open: &OpenRepo, [ours, theirs]: [Oid; 2], message: &str) -> Result<Mer
         .collect();
     let their_tree = backup_refs::tree_with(open, Some(theirs), &own)
         .and_then(|tree| repo.find_tree(tree))
-        .with_action(doing)?;
+        .with_action(MERGING)?;
     let mut options = MergeOptions::new();
     options.find_renames(true);
     let mut merged = repo
         .merge_trees(&base_tree, &our_tree, &their_tree, Some(&options))
-        .with_action(doing)?;
+        .with_action(MERGING)?;
     if merged.has_conflicts() {
-        return conflicts(&merged).with_action(doing);
+        return conflicts(&merged).with_action(MERGING);
     }
     let tree = merged
         .write_tree_to(repo)
         .and_then(|tree| repo.find_tree(tree))
-        .with_action(doing)?;
+        .with_action(MERGING)?;
     let moves = tree::diff_trees(repo, Some(&our_tree), Some(&tree))?;
     if let Some(refused) = in_way(open, &moves) {
         return Ok(refused);
     }
-    let commit = commit(repo, [ours, theirs], &tree, message).with_action(doing)?;
+    let commit = commit(repo, [ours, theirs], &tree, message).with_action(MERGING)?;
     Ok(Merge::Commit(tree::fact_of(commit)))
+}
+
+fn read_tree(repo: &Repository, commit: Oid) -> Result<Tree<'_>, GitError> {
+    repo.find_commit(commit)
+        .and_then(|found| found.tree())
+        .with_action(MERGING)
 }
 
 /// Both parents under one message, at the later of their times: a second try makes the same commit.
@@ -345,8 +350,9 @@ fn refusal(open: &OpenRepo, changes: &[Delta], ours: &[Delta]) -> Result<Option<
 
 /// True for a part of a path that means something to git on some file system.
 fn is_reserved(part: &[u8]) -> bool {
-    let is = |name: &[u8]| part.eq_ignore_ascii_case(name);
-    part.is_empty() || is(b".") || is(b"..") || is(b".git") || is(b"git~1")
+    [&b""[..], b".", b"..", b".git", b"git~1"]
+        .iter()
+        .any(|name| part.eq_ignore_ascii_case(name))
 }
 
 /// True if an attribute of the path names a program of the repository's settings.

@@ -231,16 +231,13 @@ impl Repositories {
 
     /// True for a path in a package that was not in the index at the last scan.
     pub fn is_untracked(&self, path: &Path) -> bool {
-        let inside = |root: &PathBuf| {
-            path.strip_prefix(root)
-                .ok()
-                .map(|inside| inside.as_os_str().as_bytes())
-        };
-        let mut repositories = self
-            .open
-            .iter()
-            .filter_map(|(root, open)| Some((inside(root)?, open)));
-        !repositories.any(|(inside, open)| open.index.tracked.contains_key(inside))
+        !self.open.iter().any(|(root, open)| {
+            path.strip_prefix(root).is_ok_and(|inside| {
+                open.index
+                    .tracked
+                    .contains_key(inside.as_os_str().as_bytes())
+            })
+        })
     }
 
     /// Returns the bytes of a blob in the package's repository. More than `cap` bytes are an error (`Refused`).

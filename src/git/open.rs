@@ -256,12 +256,8 @@ fn why_not(root: &Path, error: git2::Error) -> GitError {
         );
     }
     let config = Config::open(&root.join(".git/config")).ok();
-    let value = |key: &str| {
-        config
-            .as_ref()
-            .and_then(|config| config.get_string(key).ok())
-    };
-    if value("extensions.objectformat").is_some_and(|format| format != "sha1") {
+    let config = config.as_ref();
+    if read_setting(config, "extensions.objectformat").is_some_and(|format| format != "sha1") {
         return GitError::refused_error(
             format!(
                 "The repository in {at} names its objects by SHA-256, which ralph cannot read."
@@ -269,7 +265,7 @@ fn why_not(root: &Path, error: git2::Error) -> GitError {
             "Use a repository with SHA-1 object names (`git init --object-format=sha1`).",
         );
     }
-    if value("extensions.refstorage").is_some_and(|format| format != "files") {
+    if read_setting(config, "extensions.refstorage").is_some_and(|format| format != "files") {
         return GitError::refused_error(
             format!(
                 "The repository in {at} keeps its references in a reftable, which ralph cannot read."
@@ -277,7 +273,7 @@ fn why_not(root: &Path, error: git2::Error) -> GitError {
             "Run `git refs migrate --ref-format=files`.",
         );
     }
-    if value("extensions.partialclone").is_some() {
+    if read_setting(config, "extensions.partialclone").is_some() {
         return partial_clone();
     }
     let is_extension = error.message().contains("extension");
@@ -288,4 +284,8 @@ fn why_not(root: &Path, error: git2::Error) -> GitError {
             .clone_into(&mut trouble.hint);
     }
     trouble
+}
+
+fn read_setting(config: Option<&Config>, key: &str) -> Option<String> {
+    config?.get_string(key).ok()
 }

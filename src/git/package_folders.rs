@@ -194,14 +194,8 @@ enum GlobPart {
 impl PackageGlob {
     /// Refuses a pattern that is not a glob, is absolute or leads upward.
     pub(super) fn new(pattern: &str) -> Result<Self, GitError> {
-        let refuse = |why: &str| {
-            GitError::refused_error(
-                format!("The pattern `{pattern}` of packages: {why}."),
-                "Write folders relative to the workspace, as in `src/*`.",
-            )
-        };
         if pattern.starts_with('/') {
-            return Err(refuse("is absolute"));
+            return Err(refuse_pattern(pattern, "is absolute"));
         }
         let mut parts = Vec::new();
         for part in pattern
@@ -209,7 +203,7 @@ impl PackageGlob {
             .filter(|part| !part.is_empty() && *part != ".")
         {
             parts.push(match part {
-                ".." => return Err(refuse("leads out of the workspace")),
+                ".." => return Err(refuse_pattern(pattern, "leads out of the workspace")),
                 "**" => GlobPart::Deep,
                 _ => {
                     let is_glob = part.contains(['*', '?', '[', '{']);
@@ -219,13 +213,20 @@ impl PackageGlob {
                         escape(part)
                     };
                     let glob = GlobBuilder::new(&glob).backslash_escape(is_glob).build();
-                    let glob = glob.map_err(|_| refuse("is no glob"))?;
+                    let glob = glob.map_err(|_| refuse_pattern(pattern, "is no glob"))?;
                     GlobPart::Glob(glob.compile_matcher(), part.starts_with('.'))
                 }
             });
         }
         Ok(Self(parts))
     }
+}
+
+fn refuse_pattern(pattern: &str, why: &str) -> GitError {
+    GitError::refused_error(
+        format!("The pattern `{pattern}` of packages: {why}."),
+        "Write folders relative to the workspace, as in `src/*`.",
+    )
 }
 
 /// Returns the directories below `workspace` that match one of the patterns.

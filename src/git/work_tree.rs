@@ -50,11 +50,8 @@ fn commit_work_tree(open: &mut OpenRepo, classifier: &Classifier) -> Result<Work
         Some(commit) => tree::tree_of(&open.repo, Some(commit), b"")?.map(|tree| tree.id()),
         None => None,
     };
-    let fact = |id: Option<git2::Oid>| id.map_or_else(Oid::zero, tree::fact_of);
-    Ok(WorkTree {
-        commit: fact(commit),
-        files: fact(files),
-    })
+    let [commit, files] = [commit, files].map(|id| id.map_or_else(Oid::zero, tree::fact_of));
+    Ok(WorkTree { commit, files })
 }
 
 /// Returns each path that differs from HEAD, and its content on the disk.

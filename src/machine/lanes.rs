@@ -49,20 +49,19 @@ pub(super) fn look(state: &State, key: &TaskKey, snapshot: &Snapshot) -> Effect 
     let lanes = state.policy.lanes;
     let units = units(&spec.rows, state.policy.take);
     let own = unit_of(&units, &spec.rows, &key.family);
-    let share = |most: Option<u64>, used: u64| {
-        most.map(|most| most.saturating_sub(used) / u64::from(lanes.max(1)))
-    };
     let most = Most::of(&state.policy, |budget| budget.run).with(state.run.allowed);
+    let [tokens, micros] = [
+        (most.tokens, state.run.used.tokens),
+        (most.micros, state.run.used.micros),
+    ]
+    .map(|(most, used)| most.map(|most| most.saturating_sub(used) / u64::from(lanes.max(1))));
     Effect::LookAtLane(Box::new(LaneOrder {
         key: key.clone(),
         task: own.map(|own| own.name().to_owned()),
         snapshot: snapshot.clone(),
         open: open_tasks(spec, &units),
         lanes,
-        most: Most {
-            tokens: share(most.tokens, state.run.used.tokens),
-            micros: share(most.micros, state.run.used.micros),
-        },
+        most: Most { tokens, micros },
     }))
 }
 
@@ -213,18 +212,16 @@ fn is_marked(row: &Row) -> bool {
 }
 
 pub(super) fn unit_of<'a>(units: &'a [Unit], rows: &Rows, family: &str) -> Option<&'a Unit> {
-    let has_family = |at: &usize| rows.get(*at).is_some_and(|row| row.key.family == family);
-    units.iter().find(|unit| unit.rows.iter().any(has_family))
+    units.iter().find(|unit| {
+        let mut boxes = unit.rows.iter().filter_map(|at| rows.get(*at));
+        boxes.any(|row| row.key.family == family)
+    })
 }
 
 /// The units that are not done. None is ready while a task is half done.
 pub(super) fn open_tasks(spec: &SpecState, units: &[Unit]) -> Vec<LaneTask> {
-    let has_begun = |row: &Row| {
-        spec.family(&row.key.family)
-            .is_some_and(|known| known.first_iteration > 0)
-    };
     let mut required = spec.rows.iter().filter(|row| is_required_open(row));
-    let is_settled = !required.any(has_begun);
+    let is_settled = !required.any(|row| has_begun(spec, row));
     let first_open = spec.rows.iter().position(is_required_open);
     let open = units.iter().map(|unit| {
         let rows: Vec<&Row> = unit
@@ -250,24 +247,32 @@ pub(super) fn open_tasks(spec: &SpecState, units: &[Unit]) -> Vec<LaneTask> {
                 is_ready: is_settled
                     && needs_are_met(&spec.rows, unit, first_open)
                     && rows.iter().all(|row: &&Row| {
-                        row.optional || row.mark.is_open() && !row.struck && !has_begun(row)
+                        row.optional || row.mark.is_open() && !row.struck && !has_begun(spec, row)
                     }),
             }
         })
         .collect()
 }
 
+fn has_begun(spec: &SpecState, row: &Row) -> bool {
+    spec.family(&row.key.family)
+        .is_some_and(|known| known.first_iteration > 0)
+}
+
 /// True if all that a unit needs is done. A need that is no task of the file is never done.
 fn needs_are_met(rows: &Rows, unit: &Unit, first_open: Option<usize>) -> bool {
     let families = rows.by_family();
-    let is_done = |family: &str| {
-        let all = families.families_below(family).into_iter().chain([family]);
-        let mut boxes = all.flat_map(|name| families.family_boxes(name));
-        boxes.all(|(_, row)| !is_required_open(row))
-    };
-    let mut needs = unit.needs.iter();
-    first_open.is_none_or(|first| first >= unit.after)
-        && needs.all(|need| has(&families, need, |_| true) && is_done(need))
+    if first_open.is_some_and(|first| first < unit.after) {
+        return false;
+    }
+    unit.needs.iter().all(|need| {
+        let below = families.families_below(need);
+        let mut boxes = below
+            .into_iter()
+            .chain([&need[..]])
+            .flat_map(|name| families.family_boxes(name));
+        has(&families, need, |_| true) && boxes.all(|(_, row)| !is_required_open(row))
+    })
 }
 
 /// The length of a run with enough lanes, in tasks.

@@ -105,23 +105,26 @@ pub(in crate::source) fn without_comments(path: &[u8], text: &[u8]) -> Vec<u8> {
         b"rb" => (b"=begin", b"=end"),
         _ => (b"/*", b"*/"),
     };
-    let ends_in = |line: &[u8]| line.windows(close.len()).any(|part| part == close);
     let mut inside = false;
     text.split(|&byte| byte == b'\n')
         .filter(|line| {
             let line = line.trim_ascii();
             if inside {
-                inside = !ends_in(line);
+                inside = !contains(line, close);
                 return false;
             }
             let Some(rest) = line.strip_prefix(open) else {
                 return true;
             };
-            inside = !ends_in(rest);
+            inside = !contains(rest, close);
             !inside && !rest.ends_with(close)
         })
         .collect::<Vec<_>>()
         .join(&b'\n')
+}
+
+fn contains(line: &[u8], mark: &[u8]) -> bool {
+    line.windows(mark.len()).any(|part| part == mark)
 }
 
 /// True for an import with nothing behind it: `import a.B; assertTrue(x);` counts as a normal line.

@@ -213,10 +213,6 @@ impl SourceOutline {
 
 /// Describes the effect of a new member on the existing ones, if it has one.
 fn interference(new: &OutlineMember, held: &[&OutlineMember]) -> Option<String> {
-    let below = || {
-        held.iter()
-            .filter(|member| member.scope.starts_with(&new.scope))
-    };
     match new.role {
         MemberRole::Statement => Some(format!("new code that runs first: {}", new.words)),
         MemberRole::Switch => Some(format!("a new fixture that may end tests: {}", new.words)),
@@ -228,7 +224,9 @@ fn interference(new: &OutlineMember, held: &[&OutlineMember]) -> Option<String> 
                     .iter()
                     .any(|member| member.scope == new.scope && member.binds.contains(name));
                 let is_used = new.role != MemberRole::Import
-                    && below().any(|member| member.uses.contains(name));
+                    && held.iter().any(|member| {
+                        member.scope.starts_with(&new.scope) && member.uses.contains(name)
+                    });
                 is_bound || is_used
             })
             .map(|name| format!("another {name}: {}", new.words)),

@@ -122,18 +122,20 @@ impl Secrets {
 
     /// Redacts values that a cut (`…`) shortened.
     fn without_cut_values(&self, text: &str) -> String {
-        let without = |part: &str| {
-            let cut = part.strip_suffix('…')?;
-            let left = self
-                .values
-                .iter()
-                .filter_map(|(value, name)| Some((left_of(value, cut)?, name)));
-            let (length, name) = left.max_by_key(|(length, _)| *length)?;
-            Some(format!("{}{}…", &cut[..cut.len() - length], marker(name)))
-        };
         text.split_inclusive('…')
-            .map(|part| without(part).unwrap_or_else(|| part.to_owned()))
+            .map(|part| self.redact_cut(part).unwrap_or_else(|| part.to_owned()))
             .collect()
+    }
+
+    /// Redacts the value whose beginning is before the `…` at the end of a text, if there is one.
+    fn redact_cut(&self, part: &str) -> Option<String> {
+        let cut = part.strip_suffix('…')?;
+        let left = self
+            .values
+            .iter()
+            .filter_map(|(value, name)| Some((left_of(value, cut)?, name)));
+        let (length, name) = left.max_by_key(|(length, _)| *length)?;
+        Some(format!("{}{}…", &cut[..cut.len() - length], marker(name)))
     }
 }
 

@@ -21,12 +21,6 @@ pub fn shadowed<'f>(
     now: &[u8],
     files: &'f [(String, Kind)],
 ) -> Option<&'f str> {
-    let production = || {
-        files
-            .iter()
-            .filter(|(_, kind)| *kind == Kind::Production)
-            .map(|(path, _)| path.as_str())
-    };
     let bytes = path.as_bytes();
     if bytes.ends_with(b".java") {
         let old: BTreeSet<String> = before
@@ -38,18 +32,27 @@ pub fn shadowed<'f>(
             .into_iter()
             .filter(|name| !old.contains(name))
             .collect();
-        return production().find(|file| new.iter().any(|name| is_class_file(file, name)));
+        return production_paths(files)
+            .find(|file| new.iter().any(|name| is_class_file(file, name)));
     }
     if bytes.ends_with(b".py") && before.is_none() {
         let is_empty =
             SourceOutline::of(path.as_bytes(), now).is_some_and(|outline| outline.is_empty());
         let module = python_module(path, files);
         // An empty `__init__.py` only makes a directory a package.
-        return (!is_empty)
-            .then(|| production().find(|file| module_paths(file).any(|known| known == module)))
-            .flatten();
+        if !is_empty {
+            return production_paths(files)
+                .find(|file| module_paths(file).any(|known| known == module));
+        }
     }
     None
+}
+
+fn production_paths(files: &[(String, Kind)]) -> impl Iterator<Item = &str> {
+    files
+        .iter()
+        .filter(|(_, kind)| *kind == Kind::Production)
+        .map(|(path, _)| path.as_str())
 }
 
 /// True for a source whose directories and name are those of a class.

@@ -66,23 +66,27 @@ pub fn count_tests(path: &[u8], source: &[u8]) -> u64 {
 ///
 /// A new condition around a test is assumed false.
 pub fn tests_before_and_now(path: &[u8], before: Option<&[u8]>, now: Option<&[u8]>) -> [u64; 2] {
-    let count = |source: Option<&[u8]>| source.map_or(0, |source| count_tests(path, source));
     if before.is_none() && !is_collected(path) {
         return [0, 0];
     }
     if path.ends_with(b".java") {
         let [conditional, more] = [before, now].map(|source| source.map_or(0, conditional_tests));
-        return [count(before), count(now) - more.saturating_sub(conditional)];
+        let [before, now] = count_both(path, before, now);
+        return [before, now - more.saturating_sub(conditional)];
     }
     if !has_outline(path) || before.is_none_or(|before| SourceOutline::of(path, before).is_none()) {
-        return [count(before), count(now)];
+        return count_both(path, before, now);
     }
-    let outline = |source: Option<&[u8]>| source.and_then(|source| SourceOutline::of(path, source));
-    let (before, now) = (
-        outline(before).unwrap_or_default(),
-        outline(now).unwrap_or_default(),
-    );
+    let [before, now] = [before, now].map(|source| {
+        source
+            .and_then(|source| SourceOutline::of(path, source))
+            .unwrap_or_default()
+    });
     [before.tests(), now.tests_since(&before)]
+}
+
+fn count_both(path: &[u8], before: Option<&[u8]>, now: Option<&[u8]>) -> [u64; 2] {
+    [before, now].map(|source| source.map_or(0, |source| count_tests(path, source)))
 }
 
 /// Counts lines that begin like a test; a source without any counts as one.

@@ -114,12 +114,11 @@ fn is_word(byte: u8) -> bool {
 
 /// Returns the line that ends the text; `None` if no line does.
 fn last_line(bytes: &[u8], from: usize, open: &Open<'_>) -> Option<FileLine> {
-    let text = |line: FileLine| bytes.get(line.start..line.end).unwrap_or_default();
     let mut rest = scan_lines(bytes, from).take(MAX_LINES);
     let heredoc = open.heredoc.and_then(|_| {
         rest.find(|line| {
             open.heredoc
-                .is_some_and(|word| after_word(text(*line), word).is_some())
+                .is_some_and(|word| after_word(line.text_in(bytes), word).is_some())
         })
     });
     if open.heredoc.is_some() && heredoc.is_none() {
@@ -129,10 +128,9 @@ fn last_line(bytes: &[u8], from: usize, open: &Open<'_>) -> Option<FileLine> {
         return heredoc;
     };
     let ends_quote = |line: &FileLine| {
-        let after = text(*line)
-            .iter()
-            .position(|byte| *byte == quote)
-            .and_then(|at| text(*line).get(at..));
+        let text = line.text_in(bytes);
+        let start = text.iter().position(|byte| *byte == quote);
+        let after = start.and_then(|start| text.get(start..));
         after.is_some_and(|after| {
             after
                 .windows(run)

@@ -3,7 +3,7 @@
 //! What is in a box has no influence on them, so a flip can never hide or reveal a task.
 
 use super::command_text;
-use super::scan::{self, FileLine, ReadAs, is_blank, scan_lines};
+use super::scan::{self, ReadAs, is_blank, scan_lines};
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 use std::collections::HashSet;
 use std::ops::Range;
@@ -116,9 +116,8 @@ pub(super) fn list_items(bytes: &[u8], parts: &[Excluded]) -> HashSet<usize> {
 /// Returns the front matter: line 1 is exactly `---`, and a later line is `---` or `...`.
 fn front_matter(bytes: &[u8], start: usize) -> Option<Excluded> {
     let mut lines = scan_lines(bytes, start);
-    let text = |line: FileLine| bytes.get(line.start..line.end).unwrap_or_default();
-    lines.next().filter(|line| text(*line) == b"---")?;
-    let last = lines.find(|line| matches!(text(*line), b"---" | b"..."))?;
+    lines.next().filter(|line| line.text_in(bytes) == b"---")?;
+    let last = lines.find(|line| matches!(line.text_in(bytes), b"---" | b"..."))?;
     Some(Excluded {
         range: start..last.next,
         read: ReadAs::FrontMatter,

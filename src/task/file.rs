@@ -269,7 +269,8 @@ impl TaskFile {
 
     /// True if the file ticks only with `X`.
     pub(super) fn ticks_upper(&self) -> bool {
-        let has = |mark| self.tasks.iter().any(|task| task.found.mark == mark);
-        has('X') && !has('x')
+        let [upper, lower] =
+            ['X', 'x'].map(|mark| self.tasks.iter().any(|task| task.found.mark == mark));
+        upper && !lower
     }
 }

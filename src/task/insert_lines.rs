@@ -10,7 +10,7 @@ use super::plan::{
 };
 use super::refusal::{EditRefusal, Refused};
 use super::row::{Mark, Row};
-use super::scan::{read_item, with_lines};
+use super::scan::{is_blank, read_item, with_lines};
 use super::stage::{Stage, TaskKey};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -114,15 +114,15 @@ impl TaskFile {
         // From the end, so that the boxes inside a box are handled before it.
         for task in self.tasks.iter().rev().filter(|task| unwanted(&task.key)) {
             let number = task.found.line;
-            let text = |number| {
-                self.read_line(number)
-                    .map_or(b"".as_slice(), |line| line.text)
-            };
-            let own = text(number);
+            let own = self.read_line(number).map_or(&b""[..], |line| line.text);
             let is_own = read_form(own).is_some_and(|form| form.box_line(&task.key) == own);
+            let mut inside = number + 1..=task.found.last;
             if is_own
-                && (number + 1..=task.found.last)
-                    .all(|line| gone.contains(&line) || text(line).trim_ascii().is_empty())
+                && inside.all(|number| {
+                    let line = self.read_line(number);
+                    gone.contains(&number)
+                        || line.is_none_or(|line| line.text.trim_ascii().is_empty())
+                })
             {
                 gone.insert(number);
                 removed.push((task.key.clone(), number));
@@ -330,16 +330,15 @@ fn read_form(text: &[u8]) -> Option<Form> {
     let item = read_item(text)?;
     let mut prefix = text.get(..item.content)?.to_vec();
     let bullet_end = prefix.trim_ascii_end().len();
-    let is_blank = |byte: &u8| super::scan::is_blank(*byte);
     let bullet = prefix
         .get(..bullet_end)?
         .iter()
-        .rposition(is_blank)
+        .rposition(|byte| is_blank(*byte))
         .map_or(0, |blank| blank + 1);
     for byte in prefix
         .iter_mut()
         .take(bullet)
-        .filter(|byte| !is_blank(byte))
+        .filter(|byte| !is_blank(**byte))
     {
         *byte = b' ';
     }

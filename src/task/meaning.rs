@@ -11,17 +11,16 @@ pub(super) fn says_optional(words: &str) -> bool {
 /// True if all words are struck out, or `[removed]` is next to them.
 pub(super) fn is_struck(words: &str) -> bool {
     let parts: Vec<&str> = words.split("~~").collect();
-    let has_words = |from: usize| {
-        parts
-            .iter()
-            .skip(from)
-            .step_by(2)
-            .any(|part| part.chars().any(char::is_alphanumeric))
-    };
     let lower = words.to_lowercase();
     let is_removed =
         lower.trim_end().ends_with("[removed]") || bare_words(&lower).starts_with("[removed]");
-    is_removed || parts.len() % 2 == 1 && has_words(1) && !has_words(0)
+    is_removed || parts.len() % 2 == 1 && has_words(&parts, 1) && !has_words(&parts, 0)
+}
+
+/// True if every second part from an index on has words.
+fn has_words(parts: &[&str], from: usize) -> bool {
+    let mut parts = parts.iter().skip(from).step_by(2);
+    parts.any(|part| part.chars().any(char::is_alphanumeric))
 }
 
 /// True for a task that waits for approval: `APPROVE the schema`.

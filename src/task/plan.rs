@@ -142,8 +142,9 @@ pub fn plan_stages(
         families,
     };
     let mut planned = plan.planned_boxes(gates)?;
-    let has = |stage: &Stage| rows.iter().any(|row| row.key.stage == *stage);
-    if (!plan.staged.is_empty() || has(&Stage::TestFirst)) && !has(&Stage::Final) {
+    let [has_test_first, has_final] =
+        [Stage::TestFirst, Stage::Final].map(|stage| rows.iter().any(|row| row.key.stage == stage));
+    if (!plan.staged.is_empty() || has_test_first) && !has_final {
         let key = TaskKey {
             family: "FINAL".to_owned(),
             stage: Stage::Final,
@@ -264,10 +265,10 @@ fn selected_tasks(
     families: &Families<'_>,
     selection: TaskSelection<'_>,
 ) -> Result<BTreeSet<usize>, EditRefusal> {
-    let takes_stages = |row: &Row| !families.is_parent(&row.key.family) && !row.checkpoint;
     if let TaskSelection::Named(ids) = selection {
         let mut named = tasks_by_id(families, ids)?;
-        named.retain(|at| families.all_rows().get(*at).is_some_and(takes_stages));
+        let rows = families.all_rows();
+        named.retain(|at| rows.get(*at).is_some_and(|row| takes_stages(families, row)));
         return Ok(named);
     }
     let every = matches!(selection, TaskSelection::Every);
@@ -280,7 +281,7 @@ fn selected_tasks(
     Ok(implementation_rows(families.all_rows())
         .filter(|(_, row)| {
             !row.optional
-                && takes_stages(row)
+                && takes_stages(families, row)
                 && !agents.iter().any(|stage| has_stage(families, row, stage))
                 && (every || row.key.has_id() && !row.mark.is_done())
         })
@@ -288,23 +289,30 @@ fn selected_tasks(
         .collect())
 }
 
+fn takes_stages(families: &Families<'_>, row: &Row) -> bool {
+    !families.is_parent(&row.key.family) && !row.checkpoint
+}
+
 /// Returns the implementation tasks with these ids.
 fn tasks_by_id(families: &Families<'_>, ids: &[String]) -> Result<BTreeSet<usize>, EditRefusal> {
-    let task = |id: &String| {
+    let mut tasks = BTreeSet::new();
+    let mut unknown = Vec::new();
+    for id in ids {
         let mut boxes = families.family_boxes(id.trim().trim_end_matches('.'));
-        boxes.find(|(_, row)| row.key.has_id() && row.key.stage == Stage::Implementation)
-    };
-    let unknown = ids.iter().filter(|id| task(id).is_none());
-    let unknown: Vec<String> = unknown
-        .map(|id| format!("`{}`", id.escape_debug()))
-        .collect();
+        match boxes.find(|(_, row)| row.key.has_id() && row.key.stage == Stage::Implementation) {
+            Some((at, _)) => {
+                tasks.insert(at);
+            }
+            None => unknown.push(format!("`{}`", id.escape_debug())),
+        }
+    }
     if !unknown.is_empty() {
         let ids = unknown.join(", ");
         let what = format!("The task file has no task, or more than one, with the id {ids}.");
         let hint = "name tasks by ids that are used once, as in `2` or `T012`";
         return Err(EditRefusal::new(Refused::UnknownIds, what, hint));
     }
-    Ok(ids.iter().filter_map(task).map(|(at, _)| at).collect())
+    Ok(tasks)
 }
 
 fn has_stage(families: &Families<'_>, row: &Row, stage: &Stage) -> bool {
@@ -384,8 +392,8 @@ impl PlanInput<'_> {
     }
 
     fn box_position(&self, task: usize, row: &Row, stage: &Stage) -> (usize, RowPosition) {
-        let siblings = || self.families.family_boxes(&row.key.family);
-        if let Some((at, _)) = siblings().find(|(_, sibling)| sibling.key.stage == *stage) {
+        let mut siblings = self.families.family_boxes(&row.key.family);
+        if let Some((at, _)) = siblings.find(|(_, sibling)| sibling.key.stage == *stage) {
             return (at, RowPosition::Exists);
         }
         if *stage == Stage::TestFirst {
@@ -393,9 +401,13 @@ impl PlanInput<'_> {
         }
         // INTEG may be at any position.
         let mut after = None;
-        for (at, sibling) in siblings().filter(|(at, row)| {
-            *at > task && (row.key.stage.is_gate() || row.key.stage.is_review())
-        }) {
+        for (at, sibling) in self
+            .families
+            .family_boxes(&row.key.family)
+            .filter(|(at, row)| {
+                *at > task && (row.key.stage.is_gate() || row.key.stage.is_review())
+            })
+        {
             if sibling.key.stage.stage_rank() > stage.stage_rank() {
                 return after.map_or((at, RowPosition::Before), |at| (at, RowPosition::After));
             }

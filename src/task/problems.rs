@@ -44,19 +44,13 @@ impl<K: Debug> TaskFileFinding<K> {
     pub(super) fn new(line: u32, kind: K, details: &[&str]) -> Self {
         let name = format!("{kind:?}");
         let mut texts = TEXTS.split("\n\n").map(str::lines);
-        let mut texts = texts
-            .find_map(|mut texts| (texts.next()? == name).then_some(texts))
-            .into_iter()
-            .flatten();
-        let mut fill = || {
-            let text = texts
-                .next()
-                .unwrap_or_default()
-                .replace("{n}", &line.to_string());
+        let texts = texts.find_map(|mut texts| (texts.next()? == name).then_some(texts));
+        let mut texts = texts.into_iter().flatten().map(|text| {
+            let text = text.replace("{n}", &line.to_string());
             let all = ["{0}", "{1}", "{2}"].iter().zip(details);
             all.fold(text, |text, (place, detail)| text.replace(place, detail))
-        };
-        let (message, hint) = (fill(), fill());
+        });
+        let [message, hint] = [texts.next(), texts.next()].map(Option::unwrap_or_default);
         debug_assert!(!hint.is_empty(), "{name} has no texts");
         Self {
             line,

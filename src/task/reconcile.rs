@@ -146,7 +146,7 @@ fn by_key(rows: &[Row]) -> HashMap<&TaskKey, Option<&Row>> {
 /// Returns the lines of a file without their line ends.
 fn line_texts(bytes: &[u8]) -> Vec<(FileLine, &[u8])> {
     scan_lines(bytes, bom_length(bytes))
-        .map(|line| (line, bytes.get(line.start..line.end).unwrap_or_default()))
+        .map(|line| (line, line.text_in(bytes)))
         .collect()
 }
 

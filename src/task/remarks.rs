@@ -95,17 +95,16 @@ impl TaskFile {
     }
 
     fn whole_file(&self, remarks: &mut Vec<Remark>) {
-        let starts = |marks: [&[u8]; 2]| marks.iter().any(|mark| self.bytes.starts_with(mark));
         if self.is_empty() {
-            remarks.push(match () {
-                () if starts([b"\xff\xfe\0\0", b"\0\0\xfe\xff"]) => {
+            remarks.push(match self.bytes.as_slice() {
+                [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => {
                     Remark::new(1, RemarkKind::NotUtf8, &["UTF-32"])
                 }
-                () if starts([b"\xff\xfe", b"\xfe\xff"]) => {
+                [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
                     Remark::new(1, RemarkKind::NotUtf8, &["UTF-16"])
                 }
-                () if self.left_out.is_empty() => Remark::new(1, RemarkKind::NoTasks, &[]),
-                () => Remark::new(1, RemarkKind::OnlyLeftOut, &[]),
+                _ if self.left_out.is_empty() => Remark::new(1, RemarkKind::NoTasks, &[]),
+                _ => Remark::new(1, RemarkKind::OnlyLeftOut, &[]),
             });
         }
         if bom_length(&self.bytes) > 0 {
@@ -262,15 +261,17 @@ impl RemarkPass {
                 .push(Remark::new(line, RemarkKind::TwoBoxes, &[]));
         }
         if mark.is_open() && task.is_implementation() {
-            let says = |kind, mark: &str| {
-                Remark::new(line, kind, &[&format!("- {mark} {}", clean_line("", text))])
+            let words = String::from_utf8_lossy(task.task_words(&file.bytes));
+            let advice = if task.struck {
+                Some((RemarkKind::StruckOut, "[x]"))
+            } else if !task.optional && says_optional(&words) {
+                Some((RemarkKind::OptionalInWords, "[ ]*"))
+            } else {
+                None
             };
-            if task.struck {
-                self.remarks.push(says(RemarkKind::StruckOut, "[x]"));
-            } else if !task.optional
-                && says_optional(&String::from_utf8_lossy(task.task_words(&file.bytes)))
-            {
-                self.remarks.push(says(RemarkKind::OptionalInWords, "[ ]*"));
+            if let Some((kind, mark)) = advice {
+                let line_text = format!("- {mark} {}", clean_line("", text));
+                self.remarks.push(Remark::new(line, kind, &[&line_text]));
             }
         }
         if task.shown_id().is_none() && read_head(text, &file.grammar) == Err(NoName::UnknownStage)

@@ -142,6 +142,11 @@ fn is_reference(word: &str) -> bool {
     word.len() <= MAX_REFERENCE && !range_ends(word).is_empty()
 }
 
+fn split_words(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|c: char| !c.is_ascii_alphanumeric() && !".-–~".contains(c))
+        .map(|word| word.trim_matches(['.', '-']))
+}
+
 /// Returns the letters and the number of a reference, or of both ends of a range. Empty for any other word.
 fn range_ends(word: &str) -> Vec<(&str, &str)> {
     split_reference(word)
@@ -212,12 +217,10 @@ impl Known {
         let mut known = Self::default();
         let mut section = None;
         for line in text.lines() {
-            let words = || {
-                line.split(|c: char| !c.is_ascii_alphanumeric() && !".-–~".contains(c))
-                    .map(|word| word.trim_matches(['.', '-']))
-            };
             let title = read_heading(line.as_bytes()).is_some();
-            let number = words().find_map(split_reference).filter(|_| title);
+            let number = split_words(line)
+                .find_map(split_reference)
+                .filter(|_| title);
             if let Some((_, number)) = number {
                 section = Some(number);
                 known.add_number(("", number));
@@ -229,7 +232,7 @@ impl Known {
             if let (Some(section), Some(item)) = (section, item.and_then(split_reference)) {
                 known.add_number(("", &format!("{section}.{}", item.1)));
             }
-            let references = words()
+            let references = split_words(line)
                 .filter(|word| is_reference(word))
                 .flat_map(range_ends);
             references

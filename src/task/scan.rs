@@ -36,6 +36,13 @@ pub(super) struct FileLine {
     pub(super) next: usize,
 }
 
+impl FileLine {
+    /// Returns its text in the bytes of the file, without the line end.
+    pub(super) fn text_in(self, bytes: &[u8]) -> &[u8] {
+        bytes.get(self.start..self.end).unwrap_or_default()
+    }
+}
+
 /// Returns the lines of `bytes` from an offset on.
 pub(super) fn scan_lines(bytes: &[u8], from: usize) -> impl Iterator<Item = FileLine> {
     let mut start = from;
@@ -242,8 +249,8 @@ pub(super) fn read_heading(line: &[u8]) -> Option<(u8, &[u8])> {
 pub(super) fn is_underline(line: &[u8]) -> bool {
     let (gap, column) = measure_indent(line, 0);
     let rest = line.get(gap..).unwrap_or_default().trim_ascii_end();
-    let of = |mark: u8| !rest.is_empty() && rest.iter().all(|b| *b == mark);
-    column <= 3 && (of(b'=') || of(b'-'))
+    let marks = [b'=', b'-'];
+    column <= 3 && !rest.is_empty() && marks.iter().any(|mark| rest.iter().all(|b| b == mark))
 }
 
 /// True for text that ends a paragraph without a blank line: a quote, a fence, a table row, HTML, a rule.

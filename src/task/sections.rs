@@ -35,15 +35,9 @@ impl Sections {
     ///
     /// Fails with the first invalid pattern and its parse error.
     pub fn new(include: &[String], exclude: &[String]) -> Result<Self, (String, String)> {
-        let all = |given: &[String]| {
-            given
-                .iter()
-                .map(|given| SectionPattern::new(given))
-                .collect::<Result<Arc<[_]>, _>>()
-        };
         Ok(Self {
-            include: all(include)?,
-            exclude: all(exclude)?,
+            include: parse_patterns(include)?,
+            exclude: parse_patterns(exclude)?,
         })
     }
 
@@ -62,6 +56,13 @@ impl Sections {
             .map(|(key, pattern)| (key, pattern.given.clone()))
             .collect()
     }
+}
+
+fn parse_patterns(given: &[String]) -> Result<Arc<[SectionPattern]>, (String, String)> {
+    given
+        .iter()
+        .map(|given| SectionPattern::new(given))
+        .collect()
 }
 
 impl SectionPattern {

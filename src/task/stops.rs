@@ -21,16 +21,10 @@ impl TaskFile {
             .map(|row| row.line)
             .max()
             .unwrap_or(0);
-        let mark = |stop: &Row| {
-            if stop.line < last_done {
-                Mark::DONE
-            } else {
-                Mark::OPEN
-            }
-        };
-        rows.extend(self.stop_rows().into_iter().map(|stop| Row {
-            mark: mark(&stop),
-            ..stop
+        rows.extend(self.stop_rows().into_iter().map(|stop| {
+            let is_accepted = stop.line < last_done;
+            let mark = if is_accepted { Mark::DONE } else { Mark::OPEN };
+            Row { mark, ..stop }
         }));
         rows.sort_by_key(|row| row.line);
         rows

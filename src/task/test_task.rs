@@ -74,15 +74,10 @@ pub(super) fn only_writes_tests(words: &str) -> bool {
 }
 
 fn begins_with_tests(tokens: &[&str]) -> bool {
-    let word = |at: usize| {
-        tokens
-            .get(at)
-            .map(|token| plain_token(token).to_lowercase())
-    };
-    let has_verb = word(0).is_some_and(|word| VERBS.contains(&word.as_str()));
+    let has_verb = word_at(tokens, 0).is_some_and(|word| VERBS.contains(&word.as_str()));
     let first = usize::from(has_verb);
     for at in first..=first + BETWEEN {
-        let (Some(token), Some(word)) = (tokens.get(at), word(at)) else {
+        let (Some(token), Some(word)) = (tokens.get(at), word_at(tokens, at)) else {
             return false;
         };
         if is_path(token) {
@@ -102,6 +97,12 @@ fn begins_with_tests(tokens: &[&str]) -> bool {
         }
     }
     false
+}
+
+fn word_at(tokens: &[&str], at: usize) -> Option<String> {
+    tokens
+        .get(at)
+        .map(|token| plain_token(token).to_lowercase())
 }
 
 fn may_follow(token: &str) -> bool {

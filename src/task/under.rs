@@ -40,11 +40,12 @@ impl TaskFile {
         let work = at(&Stage::Implementation)
             .or_else(|| at(&Stage::Integ))
             .filter(|work| Some(*work) != own);
-        let text = |at: Option<usize>| at.map(|at| self.whole_text(at, &under)).unwrap_or_default();
+        let [own_text, work_text] =
+            [own, work].map(|at| at.map(|at| self.whole_text(at, &under)).unwrap_or_default());
         TaskText {
             above: self.headings_above(work.or(own)),
-            own: text(own),
-            work: text(work),
+            own: own_text,
+            work: work_text,
         }
     }
 

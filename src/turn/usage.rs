@@ -58,26 +58,28 @@ impl Usage {
     pub fn since(&self, earlier: Option<&Self>) -> (Option<u64>, Option<u64>) {
         let earlier =
             earlier.filter(|earlier| self.session.is_some() && earlier.session == self.session);
-        let less = |now: Option<u64>, of_session: bool, before: Option<u64>| {
-            // A lower total does not continue the earlier one.
-            let before = before
-                .filter(|before| of_session && now >= Some(*before))
-                .unwrap_or(0);
-            now.map(|now| now - before)
-        };
         (
-            less(
+            subtract(
                 self.tokens,
                 self.tokens_of_session,
                 earlier.and_then(|earlier| earlier.tokens),
             ),
-            less(
+            subtract(
                 self.micros,
                 self.micros_of_session,
                 earlier.and_then(|earlier| earlier.micros),
             ),
         )
     }
+}
+
+/// Subtracts the earlier total of a session from its total.
+fn subtract(now: Option<u64>, of_session: bool, before: Option<u64>) -> Option<u64> {
+    // A lower total does not continue the earlier one.
+    let before = before
+        .filter(|before| of_session && now >= Some(*before))
+        .unwrap_or(0);
+    now.map(|now| now - before)
 }
 
 /// Rounds to whole millionths, through decimal text, since a cast could truncate.

@@ -222,13 +222,11 @@ impl Calls {
             .filter(|(_, call)| !call.is_done() && call.never_ran != has_run)
             .collect();
         failed.sort_by_key(|(at, call)| (call.end.map_or(usize::MAX, |(_, place)| place), *at));
-        let errors = || {
-            failed
-                .iter()
-                .filter(|(_, call)| call.end.is_some())
-                .map(|(_, call)| &call.error)
-        };
-        let (first, last) = (errors().next(), errors().next_back());
+        let mut errors = failed
+            .iter()
+            .filter(|(_, call)| call.end.is_some())
+            .map(|(_, call)| &call.error);
+        let (first, last) = (errors.next(), errors.next_back());
         Some(EditFinding {
             verdict,
             tool: call.tool.clone(),

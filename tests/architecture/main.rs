@@ -93,22 +93,22 @@ fn without_comments(code: &str) -> String {
 
 /// Maximum production lines of each module: no comments, no blank lines, no tests.
 const BUDGET: &[(&str, usize)] = &[
-    ("agent", 1_233),
+    ("agent", 1_225),
     ("build", 33),
     ("cli", 10_950),
-    ("config", 1_976),
+    ("config", 1_977),
     ("engine", 8_704),
     ("gate", 11_866),
     ("git", 6_273),
     ("journal", 432),
     ("lib", 14),
-    ("machine", 5_486),
+    ("machine", 5_490),
     ("main", 11),
     ("mutation", 633),
     ("source", 3_480),
     ("report", 5_127),
-    ("sys", 2_608),
-    ("task", 5_062),
+    ("sys", 2_610),
+    ("task", 5_064),
     ("turn", 2_526),
 ];
 

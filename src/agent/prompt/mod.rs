@@ -33,6 +33,8 @@ const CHANGES: usize = 200;
 const LEFTOVERS: usize = 50;
 /// Cap of a name or path, characters.
 const NAME_CHARS: usize = 400;
+/// The advice at the cut of a file of the spec.
+const IN_SPEC: &str = "the whole file is in the spec folder";
 
 /// The raw facts of a prompt. This module bounds and cleans them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -208,17 +210,8 @@ fn prompt_error(file: &str, source: &str, shown: &Value, error: &minijinja::Erro
 ///
 /// Outside texts are blocks of marked data, empty without content.
 fn shown(role: Role, facts: &PromptFacts) -> Value {
-    let in_spec = "the whole file is in the spec folder";
-    let spec = |file: &str| {
-        let found = facts.spec_files.iter().find(|(name, _)| name == file);
-        found
-            .map(|(name, text)| data::marked(name, &data::head(text, SPEC_CAP, in_spec)))
-            .unwrap_or_default()
-    };
-    let in_tasks = "it is in the task file";
-    let task = |what: &str, text: &str| data::marked(what, &data::head(text, TASK_CAP, in_tasks));
     let told = without_survivors(&facts.progress, &facts.reasons);
-    let progress = data::tail(&told, PROGRESS_CAP, facts.progress_before, in_spec);
+    let progress = data::tail(&told, PROGRESS_CAP, facts.progress_before, IN_SPEC);
     let test_names: Vec<String> = facts
         .test_names
         .iter()
@@ -237,8 +230,8 @@ fn shown(role: Role, facts: &PromptFacts) -> Value {
         role => role.word(),
         task => safe_name(&facts.task),
         id => safe_name(&facts.id),
-        task_text => task("task", &facts.task_text),
-        implementation => task("implementation", &facts.implementation),
+        task_text => mark_task("task", &facts.task_text),
+        implementation => mark_task("implementation", &facts.implementation),
         parents => marked_list("parents", &facts.parents, CHANGES),
         stage => safe_name(&facts.stage),
         iteration => facts.iteration,
@@ -248,8 +241,8 @@ fn shown(role: Role, facts: &PromptFacts) -> Value {
         tasks_file => safe_name(&facts.tasks_file),
         progress_file => safe_name(&facts.progress_file),
         spec_files => spec_files(&facts.spec_files),
-        requirements => spec("requirements.md"),
-        design => spec("design.md"),
+        requirements => mark_spec(&facts.spec_files, "requirements.md"),
+        design => mark_spec(&facts.spec_files, "design.md"),
         reasons => data::marked("reasons", &reasons(&facts.reasons)),
         findings => data::marked("findings", &reasons(&facts.findings)),
         may_change_tests => facts.may_change_tests,
@@ -266,6 +259,18 @@ fn shown(role: Role, facts: &PromptFacts) -> Value {
         threshold => facts.threshold,
         test_names => test_names.join(", "),
     }
+}
+
+/// Returns a file of the spec between marks; empty if it does not exist.
+fn mark_spec(files: &[(String, String)], file: &str) -> String {
+    let found = files.iter().find(|(name, _)| name == file);
+    found
+        .map(|(name, text)| data::marked(name, &data::head(text, SPEC_CAP, IN_SPEC)))
+        .unwrap_or_default()
+}
+
+fn mark_task(what: &str, text: &str) -> String {
+    data::marked(what, &data::head(text, TASK_CAP, "it is in the task file"))
 }
 
 /// Returns a list between marks.
@@ -311,11 +316,7 @@ fn spec_files(files: &[(String, String)]) -> String {
             others.push(name.clone());
             continue;
         }
-        let text = data::head(
-            text,
-            SPEC_CAP.min(left),
-            "the whole file is in the spec folder",
-        );
+        let text = data::head(text, SPEC_CAP.min(left), IN_SPEC);
         left = left.saturating_sub(text.len());
         blocks.push(data::marked(&text::line(name, NAME_CHARS), &text));
     }

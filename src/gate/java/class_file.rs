@@ -23,10 +23,8 @@ pub(crate) fn read_origin(bytes: &[u8]) -> Option<Origin> {
         mut rest,
     } = ClassFile::read_header(bytes)?;
     let java = u32::from(version[3]).saturating_sub(44);
-    // The JVM's own UTF-8 differs for characters that no class name in use holds.
-    let text = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
     rest.take_bytes(2)?;
-    let class = text(pool.class_name(rest.take_u16()?)?);
+    let class = decode_name(pool.class_name(rest.take_u16()?)?);
     rest.take_bytes(2)?;
     let interfaces = rest.take_u16()?;
     rest.take_bytes(2 * usize::from(interfaces))?;
@@ -36,7 +34,7 @@ pub(crate) fn read_origin(bytes: &[u8]) -> Option<Origin> {
     for _ in 0..rest.take_u16()? {
         let (name, mut content) = rest.take_attribute()?;
         if pool.utf8_text(name)? == b"SourceFile" {
-            source = Some(text(pool.utf8_text(content.take_u16()?)?));
+            source = Some(decode_name(pool.utf8_text(content.take_u16()?)?));
         }
     }
     Some(Origin {
@@ -44,6 +42,11 @@ pub(crate) fn read_origin(bytes: &[u8]) -> Option<Origin> {
         source,
         java,
     })
+}
+
+fn decode_name(bytes: &[u8]) -> String {
+    // The JVM's own UTF-8 differs for characters that no class name in use holds.
+    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// True for a class of which there is no instance (`ACC_ABSTRACT`, §4.1), interfaces too.

@@ -45,12 +45,10 @@ impl ModuleResult {
                 empty.push(target);
                 continue;
             };
-            let lines = |statuses: &[MutantStatus]| -> Vec<String> {
-                let left = counted.with_statuses(statuses);
-                left.map(|(_, left)| format!("{}:{}", left.mutant.file, left.mutant.line))
-                    .collect()
-            };
-            let errors = lines(&[MutantStatus::RunError, MutantStatus::MemoryError]);
+            let errors = list_places(
+                counted,
+                &[MutantStatus::RunError, MutantStatus::MemoryError],
+            );
             if !errors.is_empty() {
                 self.remarks.push(format!(
                     "Mutants of {} that ended in an error of the JVM stay outside the score: {}.",
@@ -58,7 +56,9 @@ impl ModuleResult {
                     text::names(&errors, 5)
                 ));
             }
-            let unjudged: BTreeSet<String> = lines(&[MutantStatus::Unjudged]).into_iter().collect();
+            let unjudged: BTreeSet<String> = list_places(counted, &[MutantStatus::Unjudged])
+                .into_iter()
+                .collect();
             if !unjudged.is_empty() {
                 self.remarks.push(format!(
                     "Code of {} that runs only while a class is initialised cannot be judged: {}; a method that is called later can.",
@@ -90,4 +90,11 @@ impl ModuleResult {
         }
         empty
     }
+}
+
+/// Returns `file:line` of the remaining mutants with these statuses.
+fn list_places(counted: &CountedMutants, statuses: &[MutantStatus]) -> Vec<String> {
+    let left = counted.with_statuses(statuses);
+    left.map(|(_, left)| format!("{}:{}", left.mutant.file, left.mutant.line))
+        .collect()
 }

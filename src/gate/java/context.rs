@@ -11,7 +11,7 @@ use crate::gate::scope::{Module, TargetClass};
 use crate::gate::{GateAbort, score_rule};
 use crate::mutation::Rule;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A module that compiled, on its way to a score.
 pub(crate) struct ModuleContext<'a> {
@@ -27,9 +27,11 @@ impl ModuleContext<'_> {
         let include = &self.context.settings.tests_include;
         let tests = test_classes::find_test_classes(&self.built.project, &self.maven.home, include);
         let below = self.module.path_inside("src/test/");
-        let is_source =
-            |test: &String| test.starts_with(&below) && JavaPath::parse_path(test).is_some();
-        let has_sources = self.context.tests.iter().any(is_source);
+        let has_sources = self
+            .context
+            .tests
+            .iter()
+            .any(|test| test.starts_with(&below) && JavaPath::parse_path(test).is_some());
         if tests.asked.is_empty() && tests.left_out.is_empty() && has_sources {
             return Err(self.blame_build(
                 format!(
@@ -45,25 +47,18 @@ impl ModuleContext<'_> {
     /// The JVM that runs PIT. A JDK in the package is the work that is judged.
     pub(crate) fn find_java(&self) -> Result<PathBuf, GateAbort> {
         let package = self.context.package;
-        let real = |path: &Path| fs_err::canonicalize(path).ok();
-        let inside = [&package.root, &package.home].map(|folder| real(folder));
-        jvm::find_java(
-            self.context.commands,
-            self.built
-                .project
-                .surefire
-                .jdk
-                .as_deref()
-                .filter(|jdk: &&Path| {
-                    jdk.is_absolute()
-                        && real(jdk).is_some_and(|jdk| {
-                            !inside
-                                .iter()
-                                .flatten()
-                                .any(|folder| jdk.starts_with(folder))
-                        })
-                }),
-        )
+        let inside = [&package.root, &package.home].map(|folder| fs_err::canonicalize(folder).ok());
+        let named = self.built.project.surefire.jdk.as_deref();
+        let outside = named.filter(|jdk| {
+            jdk.is_absolute()
+                && fs_err::canonicalize(jdk).is_ok_and(|jdk| {
+                    !inside
+                        .iter()
+                        .flatten()
+                        .any(|folder| jdk.starts_with(folder))
+                })
+        });
+        jvm::find_java(self.context.commands, outside)
     }
 
     /// The family's fault when it changed a build file, else a wrong set-up.

@@ -36,9 +36,9 @@ pub(crate) fn find_java(
     commands: &Commands<'_>,
     named: Option<&Path>,
 ) -> Result<PathBuf, GateAbort> {
-    let suits =
-        |java: &PathBuf| jdk_version(java).is_some_and(|version| !is_older(&version, OLDEST));
-    let chosen = named.map(|home| home.join("bin/java")).filter(suits);
+    let chosen = named
+        .map(|home| home.join("bin/java"))
+        .filter(|java| jdk_version(java).is_some_and(|version| !is_older(&version, OLDEST)));
     let home = commands
         .variable_value("JAVA_HOME")
         .filter(|home| home.starts_with('/'));

@@ -162,8 +162,9 @@ impl<'a> Maven<'a> {
         let key = digest_parts(artifacts);
         let known = self.memory_of("tools");
         let jars: Option<Vec<String>> = known.recall(&key);
-        let is_whole = |jars: &Vec<String>| jars.iter().all(|jar| cache::is_whole(Path::new(jar)));
-        if let Some(jars) = jars.filter(is_whole) {
+        if let Some(jars) =
+            jars.filter(|jars| jars.iter().all(|jar| cache::is_whole(Path::new(jar))))
+        {
             return Ok(jars);
         }
         let jars = match self.command {
@@ -329,18 +330,23 @@ fn read_paths(file: &Path) -> Vec<String> {
 }
 
 fn tools_pom(artifacts: &[String]) -> String {
-    let dependency = |artifact: &String| {
-        let mut parts = artifact.splitn(3, ':').map(escape_text);
-        let [group, name, version] = [(); 3].map(|()| parts.next().unwrap_or_default());
-        format!(
-            "<dependency><groupId>{group}</groupId><artifactId>{name}</artifactId><version>{version}</version></dependency>"
-        )
-    };
-    let dependencies: String = artifacts.iter().map(dependency).collect();
+    let dependencies: String = artifacts
+        .iter()
+        .map(|artifact| render_dependency(artifact))
+        .collect();
     format!(
         "<project xmlns=\"http://maven.apache.org/POM/4.0.0\"><modelVersion>4.0.0</modelVersion>\
          <groupId>ralph</groupId><artifactId>tools</artifactId><version>1</version><packaging>pom</packaging>\
          <dependencies>{dependencies}</dependencies></project>\n"
+    )
+}
+
+/// Returns the element of an artifact (`group:artifact:version`).
+fn render_dependency(artifact: &str) -> String {
+    let mut parts = artifact.splitn(3, ':').map(escape_text);
+    let [group, name, version] = [(); 3].map(|()| parts.next().unwrap_or_default());
+    format!(
+        "<dependency><groupId>{group}</groupId><artifactId>{name}</artifactId><version>{version}</version></dependency>"
     )
 }
 

@@ -286,10 +286,9 @@ impl Ladder<'_, '_> {
         use MutantStatus::{MemoryError, NoCoverage, RunError, Survived, TimedOut, Unjudged};
         let merged = &self.merged;
         let mut open = self.open_classes();
-        let counted = |class: &String| merged.classes.get(class);
         if open
             .iter()
-            .filter_map(counted)
+            .filter_map(|class| merged.classes.get(class))
             .any(|class| class.dropped > 0)
         {
             return self.session.line_filter();
@@ -297,7 +296,12 @@ impl Ladder<'_, '_> {
         let living = [Survived, NoCoverage, RunError, MemoryError, Unjudged];
         let mut mutants = merged.with_statuses(&open, &living);
         // More tests can make a kill of a time-out, and nothing else can pass a class without any kill.
-        open.retain(|class| counted(class).is_some_and(|class| class.tally.killed == 0));
+        open.retain(|class| {
+            merged
+                .classes
+                .get(class)
+                .is_some_and(|class| class.tally.killed == 0)
+        });
         mutants.extend(merged.with_statuses(&open, &[TimedOut]));
         MutantFilter {
             mutants: Some(mutants),
@@ -371,20 +375,20 @@ impl ModuleContext<'_> {
         session: &PitSession<'_>,
         all: &BTreeSet<String>,
     ) -> Result<Result<ReachingTests, AskAll>, GateAbort> {
-        let ask_all = |why: &str, is_outdated| {
-            Ok(Err(AskAll {
-                why: why.to_owned(),
-                is_outdated,
-            }))
-        };
         let Some(CompiledModule {
             state, references, ..
         }) = session.module_state()?
         else {
-            return ask_all("the gate works in place", false);
+            return Ok(Err(AskAll {
+                why: "the gate works in place".to_owned(),
+                is_outdated: false,
+            }));
         };
         let Some(map) = self.map_cache().recall::<CoverageMap>(&self.map_key()) else {
-            return ask_all("there is no coverage map yet", true);
+            return Ok(Err(AskAll {
+                why: "there is no coverage map yet".to_owned(),
+                is_outdated: true,
+            }));
         };
         Ok(map.choose_tests(state, references, &judged_classes(session), all))
     }

@@ -211,26 +211,13 @@ impl ModuleContext<'_> {
     fn check_doubles(&self) -> Result<(), GateAbort> {
         let project = &self.built.project;
         let production: BTreeSet<String> = class_names(Path::new(&project.classes)).collect();
-        let is_class = |name: &String| !name.ends_with("-info");
-        let file = |sources: &str, classes: &str, class: &str| {
-            let source = Path::new(sources).join(format!("{}.java", top_level(class)));
-            let file = if source.is_file() {
-                source
-            } else {
-                Path::new(classes).join(format!("{class}.class"))
-            };
-            file.strip_prefix(&self.maven.home)
-                .unwrap_or(&file)
-                .display()
-                .to_string()
-        };
         let doubles: BTreeSet<String> = class_names(Path::new(&project.test_classes))
-            .filter(|class| production.contains(class) && is_class(class))
+            .filter(|class| production.contains(class) && !class.ends_with("-info"))
             .map(|class| {
                 format!(
                     "{} and {} both make a class {}.",
-                    file(&project.sources, &project.classes, &class),
-                    file(&project.test_sources, &project.test_classes, &class),
+                    self.find_file_of(&project.sources, &project.classes, &class),
+                    self.find_file_of(&project.test_sources, &project.test_classes, &class),
                     class.replace('/', ".")
                 )
             })
@@ -242,6 +229,20 @@ impl ModuleContext<'_> {
         Err(GateAbort::Fail {
             reasons: std::iter::once(reason.to_owned()).chain(doubles).collect(),
         })
+    }
+
+    /// Returns the source file of a class, else its class file, relative to the module.
+    fn find_file_of(&self, sources: &str, classes: &str, class: &str) -> String {
+        let source = Path::new(sources).join(format!("{}.java", top_level(class)));
+        let file = if source.is_file() {
+            source
+        } else {
+            Path::new(classes).join(format!("{class}.class"))
+        };
+        file.strip_prefix(&self.maven.home)
+            .unwrap_or(&file)
+            .display()
+            .to_string()
     }
 
     /// No changed file may be production code for the build and not for the gate: its mutants would never be made.

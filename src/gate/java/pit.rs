@@ -253,15 +253,10 @@ impl PitSession<'_> {
     fn module_files(&self) -> Result<BTreeMap<PathBuf, Option<FileStat>>, GateAbort> {
         let project = &self.module.built.project;
         let classes = [&project.classes, &project.test_classes].map(Path::new);
-        // Other modules are built and tested at the same time.
-        let is_module = |folder: &Path| {
-            ["pom.xml", "build.gradle", "build.gradle.kts"]
-                .iter()
-                .any(|name| folder.join(name).exists())
-        };
         let home = &self.module.maven.home;
         let mut files = BTreeMap::new();
         for entry in walk(home, MAX_DEPTH, MAX_ENTRIES, |folder: &DirEntry| {
+            // Other modules are built and tested at the same time.
             folder.file_name() != ".git"
                 && !is_module(folder.path())
                 && folder.file_name() != "node_modules"
@@ -286,8 +281,6 @@ impl PitSession<'_> {
             run.name
         );
         (context.ports.progress)(&what);
-        let progress =
-            |done, total| (context.ports.progress)(&format!("{what}: {done} of {total} mutants"));
         fresh_folder(&self.report_folder(run))?;
         let key = SealKey::new()?;
         let argv = self.pit_arguments(run, &key, place)?;
@@ -296,11 +289,15 @@ impl PitSession<'_> {
         let folder = self.working_directory();
         let log = context.commands.next_log(run.name)?;
         let silence = Some(context.settings.limit / SILENCE);
-        let call = watch::while_running(&log, &progress, || {
-            context
-                .commands
-                .run_into(&log, run.name, argv, &folder, &environment, silence)
-        })?;
+        let call = watch::while_running(
+            &log,
+            &|done, total| (context.ports.progress)(&format!("{what}: {done} of {total} mutants")),
+            || {
+                context
+                    .commands
+                    .run_into(&log, run.name, argv, &folder, &environment, silence)
+            },
+        )?;
         self.read_end(run, &key, &call)
     }
 
@@ -399,6 +396,12 @@ impl PitSession<'_> {
             .filter(|folder| folder.is_dir())
             .unwrap_or_else(|| self.module.maven.home.clone())
     }
+}
+
+fn is_module(folder: &Path) -> bool {
+    ["pom.xml", "build.gradle", "build.gradle.kts"]
+        .iter()
+        .any(|name| folder.join(name).exists())
 }
 
 /// PIT ended badly, and these are its own words for it.

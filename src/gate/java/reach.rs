@@ -41,14 +41,8 @@ pub(crate) fn find_near_tests(
     wanted: &BTreeSet<String>,
     names: &TestNames,
 ) -> BTreeSet<String> {
-    let naming = |references: &References| -> BTreeSet<String> {
-        let naming = references
-            .iter()
-            .filter(|(_, names)| !names.is_disjoint(wanted));
-        naming.map(|(class, _)| class.clone()).collect()
-    };
-    let callers = naming(production);
-    naming(tests)
+    let callers = classes_naming(production, wanted);
+    classes_naming(tests, wanted)
         .into_iter()
         .chain(
             tests
@@ -63,6 +57,14 @@ pub(crate) fn find_near_tests(
                 .cloned(),
         )
         .collect()
+}
+
+/// Returns the classes that name one of `wanted`.
+fn classes_naming(references: &References, wanted: &BTreeSet<String>) -> BTreeSet<String> {
+    let naming = references
+        .iter()
+        .filter(|(_, names)| !names.is_disjoint(wanted));
+    naming.map(|(class, _)| class.clone()).collect()
 }
 
 #[cfg(test)]

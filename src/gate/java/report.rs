@@ -109,9 +109,9 @@ impl PitReport {
 
     /// Takes the kills and time-outs out of a search.
     pub(crate) fn take_detected(&mut self) -> HashMap<MutantIdentity, MutantStatus> {
-        let is_detected =
-            |_: &_, status: &mut _| matches!(status, MutantStatus::Killed | MutantStatus::TimedOut);
-        self.statuses.extract_if(is_detected).collect()
+        self.statuses
+            .extract_if(|_, status| matches!(status, MutantStatus::Killed | MutantStatus::TimedOut))
+            .collect()
     }
 
     /// Counts what no control has met.

@@ -9,7 +9,7 @@ use super::package::PackageContext;
 use super::scope::{TestNames, find_scope};
 use crate::config::GateSettings;
 use crate::gate::commands::Commands;
-use crate::gate::scope::{GateScope, Module, TargetClass};
+use crate::gate::scope::{GateScope, Module};
 use crate::gate::verdict::{EngineResult, ModuleResult};
 use crate::gate::{GatePorts, GateRequest, job_count, score_rule};
 use crate::mutation::Per;
@@ -60,16 +60,16 @@ pub(crate) fn judge_modules(
     }
     let mut packages: BTreeMap<usize, Vec<&Module>> = BTreeMap::new();
     // Changed tests run even where other modules have the targets; PIT runs them where this one has.
-    let has_targets_in = |dir: &str, package: usize| {
-        let mut others = scope.modules.iter();
-        others
-            .any(|other| other.package == package && other.dir == dir && !other.targets.is_empty())
-    };
-    for module in scope.modules.iter().filter(|module: &&Module| {
-        let has_more =
-            !module.changed_tests.is_empty() && !has_targets_in(&module.dir, module.package);
-        !scope.has_targets() || !module.targets.is_empty() || has_more
-    }) {
+    for module in &scope.modules {
+        let has_more = !module.changed_tests.is_empty()
+            && !scope.modules.iter().any(|other| {
+                other.package == module.package
+                    && other.dir == module.dir
+                    && !other.targets.is_empty()
+            });
+        if scope.has_targets() && module.targets.is_empty() && !has_more {
+            continue;
+        }
         packages.entry(module.package).or_default().push(module);
     }
     // The class's own module is first among those with tests of it.
@@ -149,32 +149,21 @@ fn judge_in_turn(context: &PackageContext<'_>, modules: &[&Module]) -> Vec<Modul
             continue;
         }
         let result = judge_module(context, &module);
-        let fails = |target: &TargetClass| {
-            let mut judged = result
-                .judged
-                .iter()
-                .filter(|judged| judged.score.path == target.path);
-            judged.any(|judged| {
-                score_rule(context.settings)
-                    .judge(std::slice::from_ref(&judged.score))
-                    .reached
-                    == 0
-            })
-        };
         if context.settings.per == Per::Class && result.aborts.is_empty() {
-            let reached = module.targets.iter().filter(|target| !fails(target));
-            settled.extend(reached.map(|target| target.path.clone()));
+            let rule = score_rule(context.settings);
+            let scores = result.judged.iter().map(|judged| &judged.score);
+            let failing: BTreeSet<&RepoPath> = scores
+                .filter(|score| rule.judge(std::slice::from_ref(*score)).reached == 0)
+                .map(|score| &score.path)
+                .collect();
+            let paths = module.targets.iter().map(|target| &target.path);
+            settled.extend(paths.filter(|path| !failing.contains(path)).cloned());
         }
         for earlier in &mut results {
-            let is_again = |path: &RepoPath| {
-                result
-                    .judged
-                    .iter()
-                    .any(|judged| judged.score.path == *path)
-            };
-            earlier
-                .judged
-                .retain(|judged| !is_again(&judged.score.path));
+            earlier.judged.retain(|judged| {
+                let mut again = result.judged.iter();
+                !again.any(|again| again.score.path == judged.score.path)
+            });
         }
         results.push(result);
     }

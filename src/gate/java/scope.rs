@@ -188,10 +188,16 @@ impl Sorter<'_> {
         // It counts as what it is, and as what it was before it was moved.
         let before = self.package.moved.get(&change.path);
         let before = before.and_then(|old| Some((old, JavaPath::parse_path(&old.path.to_text())?)));
-        let both =
-            || std::iter::once((change, java)).chain(before.iter().map(|(old, java)| (*old, java)));
-        let tests: BTreeSet<String> = both().flat_map(|(_, java)| self.tests_of(java)).collect();
-        if tests.is_empty() && !both().any(|(change, java)| self.counts_without_test(change, java))
+        let mut both = vec![(change, java)];
+        both.extend(before.iter().map(|(old, java)| (*old, java)));
+        let tests: BTreeSet<String> = both
+            .iter()
+            .flat_map(|(_, java)| self.tests_of(java))
+            .collect();
+        if tests.is_empty()
+            && !both
+                .iter()
+                .any(|(change, java)| self.counts_without_test(change, java))
         {
             self.leave_out(
                 change,
@@ -352,19 +358,14 @@ impl Sorter<'_> {
     /// The nearest directory upward with a build file, and its tool. A command's modules need only sources below `src/`.
     fn find_module(&self, path: &str) -> Option<(String, BuildTool)> {
         if self.is_by_command {
-            let holds_sources = |dir: &&str| {
-                let sources = format!("{dir}/src/");
-                let mut all = self.listing.production.iter().chain(&self.listing.tests);
-                all.any(|path| path.starts_with(sources.trim_start_matches('/')))
-            };
             let java = JavaPath::parse_path(path);
             let dir = match &java {
-                Some(java) => Some(java.module.as_str()).filter(holds_sources),
+                Some(java) => Some(java.module.as_str()).filter(|dir| self.holds_sources(dir)),
                 None => Path::new(path)
                     .ancestors()
                     .skip(1)
                     .filter_map(Path::to_str)
-                    .find(holds_sources),
+                    .find(|dir| self.holds_sources(dir)),
             };
             return Some((dir?.to_owned(), BuildTool::Gradle));
         }
@@ -376,6 +377,13 @@ impl Sorter<'_> {
             })?;
             Some((dir.to_str()?.to_owned(), *tool))
         })
+    }
+
+    /// True for a directory with files below its `src/`.
+    fn holds_sources(&self, dir: &str) -> bool {
+        let sources = format!("{dir}/src/");
+        let mut all = self.listing.production.iter().chain(&self.listing.tests);
+        all.any(|path| path.starts_with(sources.trim_start_matches('/')))
     }
 
     fn leave_out(&mut self, change: &FileChange, why: &str) {

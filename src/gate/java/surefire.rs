@@ -48,12 +48,8 @@ pub(crate) struct Surefire {
 
 /// Reads the settings from an effective `<project>`.
 pub(crate) fn read_surefire(project: &Node) -> Surefire {
-    let named = |name| {
-        let mut plugins = project.children_at(&["build", "plugins"]).iter();
-        plugins.find(|plugin| plugin.text_at(&["artifactId"]) == Some(name))
-    };
-    let plugin = named("maven-surefire-plugin");
-    let failsafe = named("maven-failsafe-plugin")
+    let plugin = find_plugin(project, "maven-surefire-plugin");
+    let failsafe = find_plugin(project, "maven-failsafe-plugin")
         .into_iter()
         .flat_map(|plugin| plugin.children_at(&["executions"]).iter().chain([plugin]));
     let execution = plugin.and_then(|plugin| {
@@ -109,17 +105,12 @@ pub(crate) fn read_surefire(project: &Node) -> Surefire {
     if !configuration.children_at(&["properties"]).is_empty() {
         surefire.not_passed_to_pit.insert("properties".to_owned());
     }
-    let is_odd = |patterns: &[String]| {
-        patterns
-            .iter()
-            .any(|pattern| pattern.starts_with(['%', '!']))
-    };
-    if is_odd(&surefire.excludes) {
+    if has_odd_pattern(&surefire.excludes) {
         surefire
             .not_passed_to_pit
             .insert("excludes with %regex[] or !".to_owned());
     }
-    if is_odd(&surefire.includes) {
+    if has_odd_pattern(&surefire.includes) {
         surefire
             .not_passed_to_pit
             .insert("includes with %regex[] or !".to_owned());
@@ -128,10 +119,23 @@ pub(crate) fn read_surefire(project: &Node) -> Surefire {
     surefire
 }
 
+fn find_plugin<'p>(project: &'p Node, name: &str) -> Option<&'p Node> {
+    let mut plugins = project.children_at(&["build", "plugins"]).iter();
+    plugins.find(|plugin| plugin.text_at(&["artifactId"]) == Some(name))
+}
+
+/// True if a pattern is a regular expression or a negation.
+fn has_odd_pattern(patterns: &[String]) -> bool {
+    patterns
+        .iter()
+        .any(|pattern| pattern.starts_with(['%', '!']))
+}
+
 /// True for an execution that runs no tests.
 fn is_off(execution: &Node) -> bool {
-    let is_set = |name| execution.text_at(&["configuration", name]) == Some("true");
-    execution.text_at(&["phase"]) == Some("none") || is_set("skip") || is_set("skipTests")
+    let mut switches = ["skip", "skipTests"].iter();
+    execution.text_at(&["phase"]) == Some("none")
+        || switches.any(|name| execution.text_at(&["configuration", name]) == Some("true"))
 }
 
 /// The texts of these nodes, each a list with commas between.
@@ -145,10 +149,12 @@ pub(crate) fn list_texts(nodes: &[Node]) -> Vec<String> {
 }
 
 fn read_variables(nodes: &[Node]) -> BTreeMap<String, String> {
-    let value = |node: &Node| node.text.replace("${surefire.forkNumber}", "1");
     nodes
         .iter()
-        .map(|node| (node.name.clone(), value(node)))
+        .map(|node| {
+            let value = node.text.replace("${surefire.forkNumber}", "1");
+            (node.name.clone(), value)
+        })
         .collect()
 }
 
@@ -189,10 +195,9 @@ fn split_arguments(line: &str) -> Vec<String> {
         }
     }
     arguments.extend(current);
-    let is_jacoco =
-        |argument: &str| argument.starts_with("-javaagent:") && argument.contains("jacoco");
     arguments.retain(|argument| {
-        !argument.contains("@{") && !argument.contains("${") && !is_jacoco(argument)
+        let is_jacoco = argument.starts_with("-javaagent:") && argument.contains("jacoco");
+        !argument.contains("@{") && !argument.contains("${") && !is_jacoco
     });
     arguments
 }

@@ -46,25 +46,20 @@ pub(crate) fn find_test_classes(project: &Project, home: &Path, include: &[Strin
     });
     let is_asked = runs_class(&project.surefire, include);
     let (asked, mut left_out) = tests.partition::<BTreeSet<String>, _>(|stem| is_asked(stem));
-    let file = |stem: &str| Path::new(&project.test_classes).join(format!("{stem}.class"));
-    left_out.retain(|stem| !is_abstract(&read_file(&file(stem)).unwrap_or_default()));
-    let dotted =
-        |stems: BTreeSet<String>| stems.iter().map(|stem| stem.replace('/', ".")).collect();
-    TestClasses {
-        asked: dotted(asked),
-        left_out: dotted(left_out),
-    }
+    left_out.retain(|stem| {
+        let file = Path::new(&project.test_classes).join(format!("{stem}.class"));
+        !is_abstract(&read_file(&file).unwrap_or_default())
+    });
+    let [asked, left_out] =
+        [asked, left_out].map(|stems| stems.iter().map(|stem| stem.replace('/', ".")).collect());
+    TestClasses { asked, left_out }
 }
 
 /// Returns a function that is true for a class (`com/acme/FooTest`) that runs: it is named, or Surefire runs it, or neither
 /// Surefire nor Failsafe has a word for it.
 fn runs_class(surefire: &Surefire, include: &[String]) -> impl Fn(&str) -> bool + use<> {
-    let own = |all: &[String]| class_patterns(all.iter().map(String::as_str));
-    let (named, excludes, includes) = (
-        own(include),
-        own(&surefire.excludes),
-        own(&surefire.includes),
-    );
+    let [named, excludes, includes] = [include, &surefire.excludes, &surefire.includes]
+        .map(|patterns| class_patterns(patterns.iter().map(String::as_str)));
     let surefires = class_patterns(SUREFIRES.into_iter());
     let more = surefire.failsafe_includes.iter().map(String::as_str);
     let failsafes = class_patterns(FAILSAFES.into_iter().chain(more));
@@ -82,10 +77,6 @@ fn runs_class(surefire: &Surefire, include: &[String]) -> impl Fn(&str) -> bool 
 pub(crate) fn second_classes(project: &Project, folder: &str, stem: &str) -> Vec<String> {
     let classes = Path::new(&project.classes).join(folder);
     let (source, nested) = (Some(format!("{stem}.java")), format!("{stem}$"));
-    let is_of_source = |name: &str| {
-        let bytes = read_file(&classes.join(format!("{name}.class"))).unwrap_or_default();
-        read_origin(&bytes).is_some_and(|origin| origin.source == source)
-    };
     let names = fs_err::read_dir(&classes)
         .into_iter()
         .flatten()
@@ -95,7 +86,13 @@ pub(crate) fn second_classes(project: &Project, folder: &str, stem: &str) -> Vec
             name.strip_suffix(".class").map(str::to_owned)
         });
     names
-        .filter(|name| *name != stem && !name.starts_with(&nested) && is_of_source(name))
+        .filter(|name| {
+            if name == stem || name.starts_with(&nested) {
+                return false;
+            }
+            let bytes = read_file(&classes.join(format!("{name}.class"))).unwrap_or_default();
+            read_origin(&bytes).is_some_and(|origin| origin.source == source)
+        })
         .map(|name| {
             if folder.is_empty() {
                 name

@@ -129,9 +129,13 @@ pub(crate) fn open_classes(
 
 /// The scores of the targets that have mutants.
 fn target_scores(targets: &[TargetClass], report: &PitReport) -> Vec<ClassScore> {
-    let counted =
-        |target: &TargetClass| Some(score_target(target, report.classes.get(&target.class)?));
-    targets.iter().filter_map(counted).collect()
+    let mut scores = Vec::new();
+    for target in targets {
+        if let Some(counted) = report.classes.get(&target.class) {
+            scores.push(score_target(target, counted));
+        }
+    }
+    scores
 }
 
 /// Returns the classes of these scores whose verdict more tests could still change.
@@ -140,14 +144,14 @@ fn unsettled_classes(rule: Rule, scores: &[ClassScore], report: &PitReport) -> B
     if judgement.below.is_empty() && judgement.unknown.is_empty() {
         return BTreeSet::new();
     }
-    let needed = |index: usize| match rule.per {
-        Per::Class => judgement.failing.contains(&index) || !judgement.unknown.is_empty(),
+    let needs_all = match rule.per {
+        Per::Class => !judgement.unknown.is_empty(),
         Per::Package | Per::Task => true,
     };
     scores
         .iter()
         .enumerate()
-        .filter(|(index, _)| needed(*index))
+        .filter(|(index, _)| needs_all || judgement.failing.contains(index))
         .map(|(_, score)| score.class.clone())
         .filter(|class| {
             report
@@ -177,16 +181,12 @@ pub(crate) fn hanging_on_timeouts(
         tally.killed += std::mem::take(&mut tally.timed_out);
     }
     let now = unsettled_classes(rule, &scores, report);
-    let timed_out = |class: &String| {
-        report
-            .classes
-            .get(class)
-            .is_some_and(|c| c.tally.timed_out > 0)
-    };
-    unsettled_classes(rule, &without, report)
-        .into_iter()
-        .filter(|class| !now.contains(class) && timed_out(class))
-        .collect()
+    let mut classes = unsettled_classes(rule, &without, report);
+    classes.retain(|class| {
+        let counted = report.classes.get(class);
+        !now.contains(class) && counted.is_some_and(|counted| counted.tally.timed_out > 0)
+    });
+    classes
 }
 
 #[cfg(test)]

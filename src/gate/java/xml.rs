@@ -5,7 +5,6 @@
 
 use crate::gate::commands::read_text;
 use quick_xml::escape::resolve_xml_entity;
-use quick_xml::events::attributes::Attribute;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 use std::path::Path;
@@ -105,17 +104,15 @@ pub(crate) fn decode_entity(entity: &BytesRef<'_>) -> Option<char> {
 /// An element with nothing in it; `None` if its attributes cannot be read.
 fn read_element(tag: &BytesStart<'_>) -> Option<Node> {
     let name = tag.name().into_inner().to_owned();
-    let read = |attribute: Attribute<'_>| {
+    let mut attributes = Vec::new();
+    for attribute in tag.attributes() {
+        let attribute = attribute.ok()?;
         let value = attribute
             .normalized_value(XmlVersion::Implicit1_0)
-            .unwrap_or_default()
-            .into_owned();
-        Some((attribute.key.local_name().into_inner().to_owned(), value))
-    };
-    let attributes = tag
-        .attributes()
-        .map(|attribute| read(attribute.ok()?))
-        .collect::<Option<_>>()?;
+            .unwrap_or_default();
+        let name = attribute.key.local_name().into_inner().to_owned();
+        attributes.push((name, value.into_owned()));
+    }
     Some(Node {
         name,
         attributes,

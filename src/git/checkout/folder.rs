@@ -56,9 +56,12 @@ pub struct CheckoutPart {
 impl CheckoutPart {
     /// True for a path in it, and for its directory.
     pub fn holds_path(&self, path: &[u8]) -> bool {
-        let is_in = |folder: &Vec<u8>| folder == path || path.starts_with(&join_paths(folder, b""));
-        is_in(&self.folder) && !self.without.iter().any(is_in)
+        is_in(path, &self.folder) && !self.without.iter().any(|folder| is_in(path, folder))
     }
+}
+
+fn is_in(path: &[u8], folder: &[u8]) -> bool {
+    folder == path || path.starts_with(&join_paths(folder, b""))
 }
 
 /// True for a path in a project that a Maven build reads by default.

@@ -28,7 +28,7 @@ const DOING: &str = "make a private repository";
 /// Creates the bare repository `<folder>.git` with `folder` as its work tree. Builds do not find it.
 pub(super) fn make_repository(folder: &Path, sources: &[OpenRepo]) -> Result<Repository, GitError> {
     let git_dir = folder.with_extension("git");
-    init_repository(&git_dir, Oid::ZERO_SHA1, true, sources)?;
+    init_repository(&git_dir, Oid::ZERO_SHA1, true, sources).with_action(DOING)?;
     let repo = Repository::open_bare(git_dir).with_action(DOING)?;
     repo.set_workdir(folder, false).with_action(DOING)?;
     Ok(repo)
@@ -45,7 +45,7 @@ pub(super) fn remove_repository(folder: &Path) -> Result<(), GitError> {
 /// no branches, hooks or settings. It does not name `source` unless that has too many objects to copy.
 pub(super) fn make_visible(folder: &Path, source: &OpenRepo, commit: Oid) -> Result<(), GitError> {
     let git_dir = folder.join(".git");
-    init_repository(&git_dir, commit, false, std::slice::from_ref(source))?;
+    init_repository(&git_dir, commit, false, std::slice::from_ref(source)).with_action(DOING)?;
     let mut tags = String::new();
     let found = source
         .repo
@@ -56,22 +56,21 @@ pub(super) fn make_visible(folder: &Path, source: &OpenRepo, commit: Oid) -> Res
             let _ = writeln!(tags, "{target} {name}");
         }
     }
-    let write = || {
-        fs_err::write(git_dir.join("packed-refs"), tags)?;
-        match fs_err::read(source.repo.commondir().join("shallow")) {
-            Ok(bytes) => fs_err::write(git_dir.join("shallow"), bytes)?,
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(error),
-        }
-        Ok(())
-    };
-    write().with_action(DOING)?;
-    let ask = || {
-        add_remotes(&Repository::open(folder)?, &source.repo)?;
-        write_index(folder, &git_dir.join("index"), source, commit)
-    };
-    ask().with_action(DOING)?;
+    write_tags(&git_dir, tags, &source.repo).with_action(DOING)?;
+    let repo = Repository::open(folder).with_action(DOING)?;
+    add_remotes(&repo, &source.repo).with_action(DOING)?;
+    write_index(folder, &git_dir.join("index"), source, commit).with_action(DOING)?;
     copy_objects(&source.repo.commondir().join("objects"), &git_dir).with_action(DOING)
+}
+
+/// Writes the tags, and the list of missing parents of a shallow source.
+fn write_tags(git_dir: &Path, tags: String, source: &Repository) -> io::Result<()> {
+    fs_err::write(git_dir.join("packed-refs"), tags)?;
+    match fs_err::read(source.commondir().join("shallow")) {
+        Ok(bytes) => fs_err::write(git_dir.join("shallow"), bytes),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 /// Makes a directory with a commit's files a repository with that HEAD.
@@ -219,7 +218,7 @@ pub fn is_branch_name(name: &str) -> bool {
 pub fn borrow_objects(folder: &Path, clone: &Path) -> Result<bool, GitError> {
     let sources: Vec<OpenRepo> = OpenRepo::open_repository(clone).into_iter().collect();
     let git_dir = folder.join(".git");
-    init_repository(&git_dir, Oid::ZERO_SHA1, false, &sources)?;
+    init_repository(&git_dir, Oid::ZERO_SHA1, false, &sources).with_action(DOING)?;
     fs_err::write(git_dir.join("HEAD"), "ref: refs/heads/main\n").with_action(DOING)?;
     Ok(!sources.is_empty())
 }
@@ -230,7 +229,7 @@ fn init_repository(
     head: Oid,
     is_bare: bool,
     sources: &[OpenRepo],
-) -> Result<(), GitError> {
+) -> io::Result<()> {
     // Git and its libraries do not agree on the quoting of paths in this file. Links need none. They have a directory
     // of their own, because JGit treats the directory of an alternate as a repository if it looks like one.
     let alternates: Vec<String> = (0..sources.len())
@@ -238,21 +237,18 @@ fn init_repository(
         .collect();
     let config =
         format!("[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = {is_bare}\n");
-    let write = || {
-        crate::sys::disk::remove(git_dir)?;
-        for folder in ["objects/info", "refs", "info", "shared"] {
-            fs_err::create_dir_all(git_dir.join(folder))?;
-        }
-        for (number, source) in sources.iter().enumerate() {
-            let link = git_dir.join(format!("shared/{number}"));
-            fs_err::os::unix::fs::symlink(source.repo.commondir().join("objects"), link)?;
-        }
-        fs_err::write(git_dir.join("objects/info/alternates"), alternates.concat())?;
-        fs_err::write(git_dir.join("info/attributes"), ATTRIBUTES)?;
-        fs_err::write(git_dir.join("config"), config)?;
-        fs_err::write(git_dir.join("HEAD"), format!("{head}\n"))
-    };
-    write().with_action(DOING)
+    crate::sys::disk::remove(git_dir)?;
+    for folder in ["objects/info", "refs", "info", "shared"] {
+        fs_err::create_dir_all(git_dir.join(folder))?;
+    }
+    for (number, source) in sources.iter().enumerate() {
+        let link = git_dir.join(format!("shared/{number}"));
+        fs_err::os::unix::fs::symlink(source.repo.commondir().join("objects"), link)?;
+    }
+    fs_err::write(git_dir.join("objects/info/alternates"), alternates.concat())?;
+    fs_err::write(git_dir.join("info/attributes"), ATTRIBUTES)?;
+    fs_err::write(git_dir.join("config"), config)?;
+    fs_err::write(git_dir.join("HEAD"), format!("{head}\n"))
 }
 
 /// Writes an index of the commit's tree with the stat data of the files.

@@ -37,10 +37,11 @@ impl Statements {
             .iter()
             .map(|(statement, count)| statement.len() as u64 * count)
             .sum();
-        let kept = |(statement, count): (&String, &u64)| {
-            statement.len() as u64 * count.min(older.count(statement))
-        };
-        let kept = self.0.iter().map(kept).sum();
+        let kept: u64 = self
+            .0
+            .iter()
+            .map(|(statement, count)| statement.len() as u64 * count.min(older.count(statement)))
+            .sum();
         (kept > 0 && 2 * kept >= all).then_some(kept)
     }
 

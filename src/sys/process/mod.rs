@@ -314,8 +314,7 @@ impl Supervised {
             // A STOP cannot be caught, so only the duration of the wait shows it.
             leave_out(since + asked);
         }
-        let ready = |index: usize| fds.get(index).and_then(PollFd::any).unwrap_or(false);
-        Ok((ready(0), ready(1)))
+        Ok((is_ready(fds.first()), is_ready(fds.get(1))))
     }
 
     /// Sends an order to the supervisor. If it is gone, its report will be missing.
@@ -349,6 +348,10 @@ impl Supervised {
             "The supervisor of `{program}` ended without a report ({died}). {rest}"
         ))
     }
+}
+
+fn is_ready(fd: Option<&PollFd<'_>>) -> bool {
+    fd.and_then(PollFd::any).unwrap_or(false)
 }
 
 /// Closes this process's memory, pipes and environment in `/proc` to other processes of the same user.

@@ -246,16 +246,11 @@ impl Watch {
     }
 
     fn limit_reached(&self, now: Instant) -> Option<ProcessEnd> {
-        let over = |limit: Option<Duration>, since: Instant| {
-            limit
-                .filter(|limit| now.saturating_duration_since(since) >= *limit)
-                .map(|limit| limit.as_secs())
-        };
-        over(self.spec.wall, self.began)
+        let wall = now.saturating_duration_since(self.began);
+        let idle = now.saturating_duration_since(self.last_output);
+        reached(self.spec.wall, wall)
             .map(|seconds| ProcessEnd::TimedOut { seconds })
-            .or_else(|| {
-                over(self.idle(), self.last_output).map(|seconds| ProcessEnd::Idle { seconds })
-            })
+            .or_else(|| reached(self.idle(), idle).map(|seconds| ProcessEnd::Idle { seconds }))
             .or_else(|| {
                 self.streams
                     .iter()
@@ -456,4 +451,11 @@ impl Watch {
         let mut bell = &self.children;
         while matches!(bell.read(&mut [0; 256]), Ok(count) if count > 0) {}
     }
+}
+
+/// Returns the seconds of a limit that this time reaches.
+fn reached(limit: Option<Duration>, time: Duration) -> Option<u64> {
+    limit
+        .filter(|limit| time >= *limit)
+        .map(|limit| limit.as_secs())
 }

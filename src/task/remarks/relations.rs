@@ -62,14 +62,6 @@ fn remark_stages(rows: &[Row], remarks: &mut Vec<Remark>) {
         .filter(|row| has_changes(row))
         .map(|row| row.group)
         .collect();
-    let has_work = |family: &str| {
-        let mut own = families
-            .families_below(family)
-            .into_iter()
-            .chain([family])
-            .flat_map(|name| families.family_boxes(name));
-        own.any(|(_, row)| has_changes(row))
-    };
     for row in rows
         .iter()
         .filter(|row| !matches!(row.key.stage, Stage::Implementation | Stage::Final))
@@ -102,7 +94,7 @@ fn remark_stages(rows: &[Row], remarks: &mut Vec<Remark>) {
             true if key.is_wider_gate() && key.family != "END" && !groups.contains(&row.group) => {
                 "there is no task under its heading"
             }
-            true if own.is_some() && !has_work(&key.family) => {
+            true if own.is_some() && !has_work(&families, &key.family) => {
                 "its task is a checkpoint, which may have nothing to commit"
             }
             _ => continue,
@@ -113,6 +105,16 @@ fn remark_stages(rows: &[Row], remarks: &mut Vec<Remark>) {
             &[&name, why],
         ));
     }
+}
+
+/// True if a family or one below it has work that can change something.
+fn has_work(families: &Families<'_>, family: &str) -> bool {
+    let mut own = families
+        .families_below(family)
+        .into_iter()
+        .chain([family])
+        .flat_map(|name| families.family_boxes(name));
+    own.any(|(_, row)| has_changes(row))
 }
 
 /// True for work that can change something.

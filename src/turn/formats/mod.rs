@@ -21,22 +21,23 @@ const LINES: usize = 20;
 
 /// Returns the format that knows most of the first lines; plain text if it knows fewer than half.
 pub fn guess(transcript: &[u8]) -> TranscriptFormat {
-    let lines = || {
-        transcript
-            .split(|&byte| byte == b'\n')
-            .filter(|line| !line.trim_ascii().is_empty())
-            .take(LINES)
-    };
-    let known = |format| lines().filter(|line| read(format, line).is_some()).count();
+    let lines: Vec<&[u8]> = transcript
+        .split(|&byte| byte == b'\n')
+        .filter(|line| !line.trim_ascii().is_empty())
+        .take(LINES)
+        .collect();
     let formats = TranscriptFormat::NAMES
         .iter()
         .rev()
         .filter_map(|name| TranscriptFormat::named(name));
     let formats = formats.filter(|format| format.prints_events());
     let best = formats
-        .map(|format| (known(format), format))
+        .map(|format| {
+            let known = lines.iter().filter(|line| read(format, line).is_some());
+            (known.count(), format)
+        })
         .max_by_key(|(known, _)| *known);
-    best.filter(|(known, _)| known * 2 > lines().count())
+    best.filter(|(known, _)| known * 2 > lines.len())
         .map_or(TranscriptFormat::Text, |(_, format)| format)
 }
 

@@ -341,34 +341,38 @@ impl Maven<'_> {
         classpath: &Path,
         effective: &Path,
     ) -> Result<(Vec<String>, Project), GateAbort> {
-        let missing = |what: &str| {
-            GateAbort::setup(
-                format!(
-                    "Maven ended well but wrote no {what} for module {}{}.",
-                    display_dir(self.dir),
-                    of_package(&self.context.package.name)
-                ),
-                "Look in the POM for a configuration that skips maven-dependency-plugin or maven-help-plugin.",
-            )
-        };
         if !classpath.is_file() {
-            return Err(missing("class path"));
+            return Err(self.blame_missing("class path"));
         }
         let project =
             xml::read_file(effective).and_then(|root| project::read_project(&root, &self.home));
-        let project = project.ok_or_else(|| missing("effective POM"))?;
+        let project = project.ok_or_else(|| self.blame_missing("effective POM"))?;
         Ok((read_paths(classpath), project))
+    }
+
+    /// Returns the abort for a file that Maven did not write.
+    fn blame_missing(&self, file: &str) -> GateAbort {
+        GateAbort::setup(
+            format!(
+                "Maven ended well but wrote no {file} for module {}{}.",
+                display_dir(self.dir),
+                of_package(&self.context.package.name)
+            ),
+            "Look in the POM for a configuration that skips maven-dependency-plugin or maven-help-plugin.",
+        )
     }
 }
 
 /// Limits a recipe to the source files that Maven has just compiled, if the POM picks some.
 fn limit_to_compiled(mut recipe: Recipe, project: &Project) -> Option<Recipe> {
     if project.compiling.picks_sources {
-        let compiled =
-            |classes: &str| Some(sources_by_class(Path::new(classes))?.into_keys().collect());
-        recipe.main.compiled = Some(compiled(&project.classes)?);
-        if let Some(tests) = &mut recipe.tests {
-            tests.compiled = Some(compiled(&project.test_classes)?);
+        let tests = recipe
+            .tests
+            .as_mut()
+            .map(|call| (call, &project.test_classes));
+        for (call, classes) in std::iter::once((&mut recipe.main, &project.classes)).chain(tests) {
+            let sources = sources_by_class(Path::new(classes))?;
+            call.compiled = Some(sources.into_keys().collect());
         }
     }
     Some(recipe)

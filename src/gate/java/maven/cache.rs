@@ -180,16 +180,18 @@ const LONGEST_END: u64 = 22 + (64 << 10);
 
 /// True unless the entry is a jar whose end is missing: a download or a disk may have cut it off.
 pub(super) fn is_whole(jar: &Path) -> bool {
-    let end = || -> io::Result<Vec<u8>> {
-        let mut file = fs_err::File::open(jar)?;
-        let length = file.metadata()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(LONGEST_END)))?;
-        let mut bytes = Vec::new();
-        file.take(LONGEST_END).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
     let is_jar = jar.extension().is_some_and(|extension| extension == "jar");
-    !is_jar || end().is_ok_and(|bytes| memchr::memmem::rfind(&bytes, END_OF_JAR).is_some())
+    !is_jar || read_end(jar).is_ok_and(|bytes| memchr::memmem::rfind(&bytes, END_OF_JAR).is_some())
+}
+
+/// Reads the last bytes of a file, at most [`LONGEST_END`].
+fn read_end(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = fs_err::File::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(LONGEST_END)))?;
+    let mut bytes = Vec::new();
+    file.take(LONGEST_END).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 #[cfg(test)]

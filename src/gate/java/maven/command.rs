@@ -90,12 +90,14 @@ impl Maven<'_> {
     }
 
     fn resolve_jars(&self, artifacts: &[String], named: &[String]) -> Result<Vec<String>, String> {
-        let jar = |named: &String| {
-            self.resolve_place(named, "jar outside of the package", |place, inside| {
-                place.is_file() && !inside
+        let jars = named
+            .iter()
+            .map(|jar| {
+                self.resolve_place(jar, "jar outside of the package", |place, inside| {
+                    place.is_file() && !inside
+                })
             })
-        };
-        let jars = named.iter().map(jar).collect::<Result<Vec<_>, _>>()?;
+            .collect::<Result<Vec<_>, _>>()?;
         for artifact in artifacts {
             let (_, name) = artifact.split_once(':').unwrap_or_default();
             let end = format!("/{}.jar", name.replace(':', "-"));
@@ -157,20 +159,11 @@ impl Maven<'_> {
                 answer.modules.len()
             ));
         };
-        let folder = |named: &str| {
-            self.resolve_place(named, "folder of the package", |place, inside| {
-                place.is_dir() && inside
-            })
-        };
-        let sources = |named: &Option<String>, usual| match named {
-            Some(named) => folder(named),
-            None => Ok(self.home.join(usual).display().to_string()),
-        };
         let project = Project {
-            classes: folder(&module.classes)?,
-            test_classes: folder(&module.test_classes)?,
-            sources: sources(&module.sources, "src/main/java")?,
-            test_sources: sources(&module.test_sources, "src/test/java")?,
+            classes: self.resolve_folder(&module.classes)?,
+            test_classes: self.resolve_folder(&module.test_classes)?,
+            sources: self.resolve_sources(module.sources.as_deref(), "src/main/java")?,
+            test_sources: self.resolve_sources(module.test_sources.as_deref(), "src/test/java")?,
             compiling: Compiling::default(),
             surefire: Surefire {
                 more_classpath: Vec::new(),
@@ -200,6 +193,19 @@ impl Maven<'_> {
             classpath,
             project,
         })
+    }
+
+    fn resolve_folder(&self, named: &str) -> Result<String, String> {
+        self.resolve_place(named, "folder of the package", |place, inside| {
+            place.is_dir() && inside
+        })
+    }
+
+    fn resolve_sources(&self, named: Option<&str>, usual: &str) -> Result<String, String> {
+        match named {
+            Some(named) => self.resolve_folder(named),
+            None => Ok(self.home.join(usual).display().to_string()),
+        }
     }
 
     /// Returns the place that a path names. `fits` gets its real path, and whether that is in the package's directory.

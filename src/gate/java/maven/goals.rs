@@ -61,10 +61,11 @@ const COPYING: [&str; 7] = [
 /// of [`configured_otherwise`].
 pub(super) fn reads_no_java(goal: &str, arguments: &[String], plugins: &BTreeSet<String>) -> bool {
     let (plugin, name) = goal.split_once(':').unwrap_or((goal, ""));
-    let known =
-        |(of, goals): &(&str, &str)| *of == plugin && goals.split(' ').any(|known| known == name);
+    let reads_none = READ_NO_JAVA.iter().any(|(of, goals): &(&str, &str)| {
+        *of == plugin && goals.split(' ').any(|known| known == name)
+    });
     !plugins.contains(plugin)
-        && (READ_NO_JAVA.iter().any(known)
+        && (reads_none
             || CHECKS.iter().any(|(name, property): &(&str, &str)| {
                 *name == goal && is_set(property, arguments)
             }))
@@ -72,18 +73,15 @@ pub(super) fn reads_no_java(goal: &str, arguments: &[String], plugins: &BTreeSet
 
 /// True if the arguments set the property to true, and nothing else.
 fn is_set(property: &str, arguments: &[String]) -> bool {
-    let value = |argument: &&String| {
-        let (name, value) = argument
-            .strip_prefix("-D")?
-            .split_once('=')
-            .unwrap_or((&argument[2..], "true"));
-        (name == property).then(|| value.to_owned())
-    };
-    let values: Vec<String> = arguments
+    let values: Vec<&str> = arguments
         .iter()
-        .filter_map(|argument| value(&argument))
+        .filter_map(|argument| {
+            let option = argument.strip_prefix("-D")?;
+            let (name, value) = option.split_once('=').unwrap_or((option, "true"));
+            (name == property).then_some(value)
+        })
         .collect();
-    !values.is_empty() && values.iter().all(|value| value == "true")
+    !values.is_empty() && values.iter().all(|value| *value == "true")
 }
 
 /// The plugins (short names) of an effective POM whose configuration belies the tables above: antrun that does more
@@ -93,18 +91,21 @@ pub(super) fn configured_otherwise(project: &Node) -> BTreeSet<String> {
     let named =
         plugins.filter_map(|plugin| Some((short_name(plugin.text_at(&["artifactId"])?), plugin)));
     let otherwise = named.filter(|(name, plugin)| {
-        let runs_more =
-            |node: &Node| matches!(&node.name[..], "target" | "tasks") && !only_copies(node);
-        let is_later = |node: &Node| {
-            node.text_at(&["phase"])
-                .is_some_and(|phase| LATER.split(' ').any(|later| later == phase))
-        };
         let executions = plugin
             .children_at(&["executions"])
             .iter()
-            .filter(|execution| !is_later(execution));
+            .filter(|execution| {
+                execution
+                    .text_at(&["phase"])
+                    .is_none_or(|phase| !LATER.split(' ').any(|later| later == phase))
+            });
         let mut parts = executions.chain(plugin.first_child("configuration"));
-        *name == "antrun" && parts.any(|part| part.any_below(&runs_more))
+        *name == "antrun"
+            && parts.any(|part| {
+                part.any_below(&|node: &Node| {
+                    matches!(&node.name[..], "target" | "tasks") && !only_copies(node)
+                })
+            })
             || plugin
                 .any_below(&|node: &Node| node.name.starts_with("skip") && node.text == "false")
     });
@@ -113,24 +114,26 @@ pub(super) fn configured_otherwise(project: &Node) -> BTreeSet<String> {
 
 /// True if an Ant target copies nothing but files that are named and are not Java.
 fn only_copies(target: &Node) -> bool {
-    let includes = |node: &Node| node.children.iter().any(|child| child.name == "include");
-    let forbidden = |node: &Node| {
-        !COPYING.contains(&&node.name[..])
-            || node.name == "fileset" && !includes(node)
-            || !node
-                .attributes
-                .iter()
-                .all(
-                    |(name, value): &(String, String)| match (&node.name[..], &name[..]) {
-                        ("include", "name") | ("copy", "file") => is_not_java(value),
-                        ("fileset" | "mkdir", "dir")
-                        | ("copy", "todir" | "tofile")
-                        | ("exclude", "name") => true,
-                        (_, name) => name == "xmlns" || name == "combine.self",
-                    },
-                )
-    };
-    !target.any_below(&forbidden)
+    !target.any_below(&may_copy_java)
+}
+
+/// True for an element that does more than copying, or that may copy Java.
+fn may_copy_java(node: &Node) -> bool {
+    let has_include = node.children.iter().any(|child| child.name == "include");
+    !COPYING.contains(&&node.name[..])
+        || node.name == "fileset" && !has_include
+        || !node
+            .attributes
+            .iter()
+            .all(
+                |(name, value): &(String, String)| match (&node.name[..], &name[..]) {
+                    ("include", "name") | ("copy", "file") => is_not_java(value),
+                    ("fileset" | "mkdir", "dir")
+                    | ("copy", "todir" | "tofile")
+                    | ("exclude", "name") => true,
+                    (_, name) => name == "xmlns" || name == "combine.self",
+                },
+            )
 }
 
 /// `compiler` of `maven-compiler-plugin`, `jacoco` of `jacoco-maven-plugin`.

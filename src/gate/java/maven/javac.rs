@@ -42,29 +42,20 @@ impl<'a> Javac<'a> {
         project: &'a Project,
         recipe: &'a Recipe,
     ) -> Option<Self> {
-        let set = |call, [sources, classes]: [&'a String; 2], resources| {
-            let (sources, classes) = (Path::new(sources), Path::new(classes));
-            SourceSet {
-                call,
-                sources,
-                classes,
-                resources,
-            }
+        let compiling = &project.compiling;
+        let main = SourceSet {
+            call: &recipe.main,
+            sources: Path::new(&project.sources),
+            classes: Path::new(&project.classes),
+            resources: &compiling.resources,
         };
-        let (of_tests, compiling) = (
-            [&project.test_sources, &project.test_classes],
-            &project.compiling,
-        );
-        let main = set(
-            &recipe.main,
-            [&project.sources, &project.classes],
-            &compiling.resources[..],
-        );
-        let tests = recipe
-            .tests
-            .as_ref()
-            .map(|call| set(call, of_tests, &compiling.test_resources));
-        let usual = project.compiling.is_usual
+        let tests = recipe.tests.as_ref().map(|call| SourceSet {
+            call,
+            sources: Path::new(&project.test_sources),
+            classes: Path::new(&project.test_classes),
+            resources: &compiling.test_resources,
+        });
+        let usual = compiling.is_usual
             && main.is_at(&home.join("src/main/java"))
             && tests
                 .as_ref()
@@ -94,9 +85,11 @@ impl<'a> Javac<'a> {
                 return Ok(false);
             }
         }
-        let no_tests =
-            || files_below(self.test_classes).map(|files| files.iter().all(|file| !is_class(file)));
-        Ok(self.tests.is_some() || no_tests().unwrap_or(false))
+        if self.tests.is_some() {
+            return Ok(true);
+        }
+        let files = files_below(self.test_classes);
+        Ok(files.is_ok_and(|files| !files.iter().any(|file| is_class(file))))
     }
 
     /// Compiles what changed; of the tests also what can see that of the production code.

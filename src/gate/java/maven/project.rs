@@ -39,10 +39,13 @@ pub(super) fn read_project(root: &Node, home: &Path) -> Option<Project> {
     let project = projects
         .iter()
         .find(|node: &&Node| {
-            let is = |way: &[&str], end: &str| node.text_at(way) == Some(&format!("{home}/{end}"));
-            is(&["build", "sourceDirectory"], "src/main/java")
-                || is(&["build", "testSourceDirectory"], "src/test/java")
-                || is(&["build", "directory"], "target")
+            [
+                ("sourceDirectory", "src/main/java"),
+                ("testSourceDirectory", "src/test/java"),
+                ("directory", "target"),
+            ]
+            .iter()
+            .any(|(name, end)| node.text_at(&["build", name]) == Some(&format!("{home}/{end}")))
         })
         .or_else(|| (projects.len() == 1).then_some(&projects[0]))?;
     let text = |name: &str| project.text_at(&["build", name]).map(str::to_owned);
@@ -134,9 +137,12 @@ fn read_compiling(project: &Node, sources: [&str; 2]) -> Compiling {
     let compiler: Vec<&Node> = plugins
         .filter(|plugin| plugin.text_at(&["artifactId"]) == Some("maven-compiler-plugin"))
         .collect();
-    let has = |holds: &dyn Fn(&Node) -> bool| compiler.iter().any(|plugin| plugin.any_below(holds));
-    let foreign = has(&|node| sets_foreign(&node.name, &node.text));
-    let picks_sources = has(&|node| PICKS.contains(&node.name.as_str()));
+    let foreign = compiler
+        .iter()
+        .any(|plugin| plugin.any_below(&|node| sets_foreign(&node.name, &node.text)));
+    let picks_sources = compiler
+        .iter()
+        .any(|plugin| plugin.any_below(&|node| PICKS.contains(&node.name.as_str())));
     let properties = project.children_at(&["properties"]).iter();
     let set = properties
         .map(|one| format!("{}={}", one.name, one.text))
@@ -160,35 +166,27 @@ fn read_compiling(project: &Node, sources: [&str; 2]) -> Compiling {
 }
 
 fn read_resources(project: &Node, name: &str) -> Vec<Resource> {
-    let read = |resource: &Node| {
-        let folder = resource.text_at(&["directory"])?.to_owned();
-        let target = resource
-            .text_at(&["targetPath"])
-            .unwrap_or_default()
-            .to_owned();
-        Some(Resource {
-            folder,
-            target,
+    let mut resources = Vec::new();
+    for resource in project.children_at(&["build", name]) {
+        let Some(folder) = resource.text_at(&["directory"]) else {
+            continue;
+        };
+        let target = resource.text_at(&["targetPath"]).unwrap_or_default();
+        resources.push(Resource {
+            folder: folder.to_owned(),
+            target: target.to_owned(),
             may_be_java: may_be_java(resource),
-        })
-    };
-    project
-        .children_at(&["build", name])
-        .iter()
-        .filter_map(read)
-        .collect()
+        });
+    }
+    resources
 }
 
 /// True unless its patterns name files of other kinds alone.
 fn may_be_java(resource: &Node) -> bool {
-    let texts = |name: &str| {
-        resource
-            .children_at(&[name])
-            .iter()
-            .map(|pattern| pattern.text.as_str())
-    };
-    let only_others = texts("includes").next().is_some() && texts("includes").all(is_not_java);
-    !only_others && !texts("excludes").any(|pattern| pattern == "**/*.java")
+    let includes = resource.children_at(&["includes"]);
+    let only_others = !includes.is_empty() && includes.iter().all(|node| is_not_java(&node.text));
+    let mut excludes = resource.children_at(&["excludes"]).iter();
+    !only_others && !excludes.any(|node| node.text == "**/*.java")
 }
 
 #[cfg(test)]

@@ -69,8 +69,9 @@ pub(super) fn read_log(log: &str) -> Option<Recipe> {
             }
         }
     }
-    let times = |name: &str| goals.iter().filter(|goal| *goal == name).count();
-    let once = times(MAIN) == 1 && times(TESTS) == 1;
+    let once = [MAIN, TESTS]
+        .iter()
+        .all(|name| goals.iter().filter(|goal| goal == name).count() == 1);
     main.filter(|_| once)
         .map(|main| Recipe { goals, main, tests })
 }

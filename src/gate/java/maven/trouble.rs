@@ -288,7 +288,6 @@ impl MavenTrouble {
 /// The first `[ERROR]` line that gives a reason, else the first line that is not about a goal.
 fn first_error(output: &str, root: &Path) -> String {
     let lines = || output.lines().map(|line| text::line(line, 2_000));
-    let is_of_goal = |line: &String| line.starts_with("[INFO]") || line.starts_with("[DEBUG]");
     let text = lines()
         .find_map(|line: String| {
             let marks = ["[ERROR] ", "[FATAL] "];
@@ -298,7 +297,12 @@ fn first_error(output: &str, root: &Path) -> String {
                 text.len() <= 3 || EMPTY_ERRORS.iter().any(|words| text.starts_with(words));
             (!is_empty).then(|| text.to_owned())
         })
-        .or_else(|| lines().find(|line| !line.is_empty() && !is_of_goal(line)))
+        .or_else(|| {
+            lines().find(|line| {
+                let is_of_goal = line.starts_with("[INFO]") || line.starts_with("[DEBUG]");
+                !line.is_empty() && !is_of_goal
+            })
+        })
         .unwrap_or_else(|| "it printed nothing".to_owned());
     text::line(&relative_text(&text, root).replace("-> [Help 1]", ""), 400)
 }

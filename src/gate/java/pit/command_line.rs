@@ -195,16 +195,10 @@ impl PitSession<'_> {
             .iter()
             .filter_map(|jar| artifact_of(jar))
             .collect();
-        let is_other_pit =
-            |jar: &&String| artifact_of(jar).is_some_and(|artifact| own.contains(artifact));
-        entries.extend(
-            self.module
-                .built
-                .classpath
-                .iter()
-                .filter(|jar| !is_other_pit(jar))
-                .cloned(),
-        );
+        let jars = self.module.built.classpath.iter();
+        let others =
+            jars.filter(|jar| artifact_of(jar).is_none_or(|artifact| !own.contains(artifact)));
+        entries.extend(others.cloned());
         entries.extend(project.surefire.more_classpath.iter().cloned());
         entries.extend(self.tools.child.iter().cloned());
         entries.push(self.plugin.display().to_string());

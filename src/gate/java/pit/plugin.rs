@@ -66,9 +66,8 @@ pub(super) fn compiled_plugin(
     module: &ModuleContext<'_>,
     pit: &[String],
 ) -> Result<PathBuf, GateAbort> {
-    let text = |path: &Path| path.display().to_string();
     let (java, cache) = (module.find_java()?, &module.context.request.cache);
-    let made_of = [SOURCE.to_owned(), text(&java)];
+    let made_of = [SOURCE.to_owned(), java.display().to_string()];
     let key = digest_parts(made_of.iter().chain(pit));
     let known = DiskCache::of_kind(cache, "plugins");
     if let Some((folder, digest)) = known.recall::<(PathBuf, String)>(&key)
@@ -93,7 +92,7 @@ pub(super) fn compiled_plugin(
         fs_err::write(services.join(interface), classes.join("\n"))?;
     }
     let argv = [
-        text(&compiler),
+        compiler.display().to_string(),
         "-J-XX:TieredStopAtLevel=1".to_owned(),
         "-proc:none".to_owned(),
         "-nowarn".to_owned(),
@@ -102,8 +101,8 @@ pub(super) fn compiled_plugin(
         "-cp".to_owned(),
         pit.join(":"),
         "-d".to_owned(),
-        text(&output),
-        text(&source),
+        output.display().to_string(),
+        source.display().to_string(),
     ];
     let call =
         module
@@ -151,19 +150,21 @@ pub(super) fn plugin_input(
     accountable: &BTreeSet<String>,
     classes: &[&String],
 ) -> Result<String, String> {
-    let row = |fields: &[&str]| -> Vec<String> {
-        fields.iter().map(|field| (*field).to_owned()).collect()
-    };
-    let mut rows = vec![row(&["K", key.key_text()])];
-    rows.extend((run.aim == Aim::Search).then(|| row(&["O", "search"])));
-    rows.extend(run.makes_map.then(|| row(&["O", "map"])));
-    rows.extend(accountable.iter().map(|class| row(&["A", class])));
-    rows.extend(classes.iter().map(|class| row(&["C", class])));
+    let mut rows = vec![make_row(&["K", key.key_text()])];
+    rows.extend((run.aim == Aim::Search).then(|| make_row(&["O", "search"])));
+    rows.extend(run.makes_map.then(|| make_row(&["O", "map"])));
+    rows.extend(accountable.iter().map(|class| make_row(&["A", class])));
+    rows.extend(classes.iter().map(|class| make_row(&["C", class])));
     if let Some(lines) = &run.filter.lines {
         // A list of lines that keeps none must not look like no list.
-        rows.push(row(&["L", "", "0", "0"]));
+        rows.push(make_row(&["L", "", "0", "0"]));
         for (file, first, last) in lines {
-            rows.push(row(&["L", file, &first.to_string(), &last.to_string()]));
+            rows.push(make_row(&[
+                "L",
+                file,
+                &first.to_string(),
+                &last.to_string(),
+            ]));
         }
     }
     for id in run.filter.mutants.iter().flatten() {
@@ -174,7 +175,7 @@ pub(super) fn plugin_input(
             mutator,
             indexes,
         } = id;
-        rows.push(row(&[
+        rows.push(make_row(&[
             "M",
             class,
             method,
@@ -191,6 +192,10 @@ pub(super) fn plugin_input(
         Some(odd) => Err(text::line(odd, 200)),
         None => Ok(rows.iter().map(|row| row.join("\t") + "\n").collect()),
     }
+}
+
+fn make_row(fields: &[&str]) -> Vec<String> {
+    fields.iter().map(|field| (*field).to_owned()).collect()
 }
 
 #[cfg(test)]

@@ -205,9 +205,8 @@ impl<'a> PitSession<'a> {
         report: PitReport,
         result: &mut ModuleResult,
     ) -> Result<PitReport, GateAbort> {
-        let errors = |report: &PitReport| report.tally_mutants().errors;
-        let is_doubtful =
-            !report.failed_control.is_empty() || report.unclear && errors(&report) > 0;
+        let errors = report.tally_mutants().errors;
+        let is_doubtful = !report.failed_control.is_empty() || report.unclear && errors > 0;
         if !is_doubtful || run.alone || self.thread_count() < 2 {
             return Ok(report);
         }
@@ -224,7 +223,7 @@ impl<'a> PitSession<'a> {
             .difference(&again.failed_control)
             .map(|test| test.name.as_str())
             .collect();
-        healed.extend((errors(&again) < errors(&report)).then_some("what sets them up"));
+        healed.extend((again.tally_mutants().errors < errors).then_some("what sets them up"));
         if healed.is_empty() {
             self.findings.single_jvm.set(false);
             return Ok(report);

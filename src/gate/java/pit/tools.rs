@@ -57,37 +57,46 @@ impl Tools {
 /// (Surefire adds Jupiter's engine). None for JUnit 4, and for frameworks that PIT does not know. An error says what
 /// they are written in, and what to do.
 fn choose_plugins(classpath: &[String]) -> Result<(Option<&'static str>, Vec<String>), PitRefusal> {
-    let version = |artifact: &str| {
-        let mut jars = classpath.iter().filter_map(|entry| parse_jar(entry));
-        jars.find(|(name, _)| *name == artifact)
-            .map(|(_, version)| version.to_owned())
-    };
-    let jupiter = version("junit-jupiter-api");
-    let platform = version("junit-platform-engine").or_else(|| jupiter.as_deref().map(platform_of));
+    let jupiter = find_version(classpath, "junit-jupiter-api");
+    let platform = find_version(classpath, "junit-platform-engine")
+        .or_else(|| jupiter.as_deref().map(platform_of));
     if let Some(platform) = platform {
         // With them PIT's plugin ends the JVM of the tests.
         if is_older(&platform, (1, 5)) {
             let hint = "Use a newer org.junit.jupiter:junit-jupiter.";
             return Err(("a JUnit 5 before 5.5, which PIT cannot run", hint));
         }
-        let lacks = |artifact: &&str| version(artifact).is_none();
-        let launcher = Some("junit-platform-launcher").filter(lacks);
-        let engine = Some("junit-jupiter-engine").filter(lacks).zip(jupiter);
-        let launcher = launcher.map(|name| format!("org.junit.platform:{name}:{platform}"));
-        let engine = engine.map(|(name, version)| format!("org.junit.jupiter:{name}:{version}"));
-        return Ok((
-            Some(JUNIT_PLUGIN),
-            launcher.into_iter().chain(engine).collect(),
-        ));
+        let mut lacking = Vec::new();
+        if find_version(classpath, "junit-platform-launcher").is_none() {
+            lacking.push(format!(
+                "org.junit.platform:junit-platform-launcher:{platform}"
+            ));
+        }
+        if let Some(jupiter) = jupiter
+            && find_version(classpath, "junit-jupiter-engine").is_none()
+        {
+            lacking.push(format!("org.junit.jupiter:junit-jupiter-engine:{jupiter}"));
+        }
+        return Ok((Some(JUNIT_PLUGIN), lacking));
     }
-    match version("junit").or_else(|| version("junit-dep")) {
+    match find_version(classpath, "junit").or_else(|| find_version(classpath, "junit-dep")) {
         Some(junit) if junit.starts_with("3.") => Err((
             "JUnit 3, which PIT cannot run alone",
             "Use junit:junit:4.13.2 in its place: it runs tests of JUnit 3 as they are.",
         )),
         Some(_) => Ok((None, Vec::new())),
-        None => Ok((version("testng").map(|_| TESTNG_PLUGIN), Vec::new())),
+        None => Ok((
+            find_version(classpath, "testng").map(|_| TESTNG_PLUGIN),
+            Vec::new(),
+        )),
     }
+}
+
+/// Returns the version of an artifact on a class path.
+fn find_version(classpath: &[String], artifact: &str) -> Option<String> {
+    let mut jars = classpath.iter().filter_map(|entry| parse_jar(entry));
+    jars.find(|(name, _)| *name == artifact)
+        .map(|(_, version)| version.to_owned())
 }
 
 /// The jars of PIT that the tests' JVM needs: its core and the test plugin, none of its libraries.

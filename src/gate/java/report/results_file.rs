@@ -159,11 +159,11 @@ pub(super) fn read_results(
             return reader.finish_file(&split_fields(sealed)?);
         }
         content.update(&line);
-        let odd = |why: &str| format!("{why} (line {})", reader.lines + 1);
-        let fields = split_fields(text).map_err(|why| odd(&why))?;
-        let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
-        reader
-            .read_line(&fields)
+        split_fields(text)
+            .and_then(|fields| {
+                let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
+                reader.read_line(&fields)
+            })
             .map_err(|why| format!("{why} (line {})", reader.lines + 1))?;
         reader.lines += 1;
     }
@@ -171,24 +171,25 @@ pub(super) fn read_results(
 
 /// The fields of a line.
 fn split_fields(line: &str) -> Result<Vec<String>, String> {
-    let unescape = |field: &str| {
-        let mut text = String::new();
-        let mut characters = field.chars();
-        while let Some(character) = characters.next() {
-            text.push(match character {
-                '\\' => match characters.next() {
-                    Some('t') => '\t',
-                    Some('n') => '\n',
-                    Some('r') => '\r',
-                    Some('\\') => '\\',
-                    _ => return Err("it has an unknown escape".to_owned()),
-                },
-                plain => plain,
-            });
-        }
-        Ok(text)
-    };
-    line.split('\t').map(unescape).collect()
+    line.split('\t').map(unescape_field).collect()
+}
+
+fn unescape_field(field: &str) -> Result<String, String> {
+    let mut text = String::new();
+    let mut characters = field.chars();
+    while let Some(character) = characters.next() {
+        text.push(match character {
+            '\\' => match characters.next() {
+                Some('t') => '\t',
+                Some('n') => '\n',
+                Some('r') => '\r',
+                Some('\\') => '\\',
+                _ => return Err("it has an unknown escape".to_owned()),
+            },
+            plain => plain,
+        });
+    }
+    Ok(text)
 }
 
 struct ResultsReader<'a> {

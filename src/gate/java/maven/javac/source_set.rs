@@ -155,19 +155,19 @@ fn offers_service(entry: &Path, services: &[&str]) -> bool {
 /// (plexus-utils' `AbstractScanner.DEFAULTEXCLUDES`: files of editors and of version control).
 fn is_compiled_by_default(file: &Path) -> bool {
     const LEFT_OUT: [&str; 5] = ["CVS", "RCS", "SCCS", "BitKeeper", "ChangeSet"];
-    let name = |part: &str| {
-        let starts = part.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '$'));
-        starts
-            && part
-                .chars()
-                .all(|c| c.is_alphanumeric() || matches!(c, '_' | '$'))
-    };
     let stem = file.file_stem().and_then(|stem| stem.to_str());
     let folders = file.parent().into_iter().flat_map(Path::iter);
-    stem.is_some_and(|stem| stem == "package-info" || name(stem))
+    stem.is_some_and(|stem| stem == "package-info" || is_identifier(stem))
         && folders
             .map(|part| part.to_str())
-            .all(|part| part.is_some_and(|part| name(part) && !LEFT_OUT.contains(&part)))
+            .all(|part| part.is_some_and(|part| is_identifier(part) && !LEFT_OUT.contains(&part)))
+}
+
+fn is_identifier(part: &str) -> bool {
+    part.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '$'))
+        && part
+            .chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, '_' | '$'))
 }
 
 /// The Java files below a folder, by their path in it.
@@ -198,13 +198,14 @@ pub(super) fn is_package_info(file: &Path) -> bool {
 pub(super) fn files_below(folder: &Path) -> io::Result<BTreeSet<PathBuf>> {
     Ok(
         classes::counted_files(folder, &|inside: &Path, kind: FileType| {
-            let why = || {
-                io::Error::other(format!(
-                    "{} is not a regular file",
-                    folder.join(inside).display()
-                ))
-            };
-            if kind.is_file() { Ok(true) } else { Err(why()) }
+            if kind.is_file() {
+                return Ok(true);
+            }
+            let path = folder.join(inside);
+            Err(io::Error::other(format!(
+                "{} is not a regular file",
+                path.display()
+            )))
         })?
         .into_iter()
         .collect(),

@@ -125,7 +125,7 @@ impl Follow {
         self.was_there && !self.is_there
     }
 
-    /// Returns the second since 1970 at which the wait of a loop ends; `None` if its journal tells of no wait.
+    /// Returns the second since 1970 at which the wait of a loop ends; `None` without a wait.
     pub fn wait_of_loop(places: Places) -> Option<i64> {
         let mut follow = Self::new(places, TaskRules::default());
         follow.read_journal(&RealDisk::new()).ok()?;

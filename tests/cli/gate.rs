@@ -506,7 +506,7 @@ fn parts_are_joined_only_if_each_is_there_once_and_of_these_changes() {
         done.out
     );
 
-    // What cannot be split is refused.
+    // A gate that cannot be split is refused.
     project.config(LINT);
     let lint = [
         "gate", "LINT", "--since", "HEAD~1", "--trust", "--shard", "1/2",

@@ -442,10 +442,8 @@ fn tests_in_another_language_are_tests_of_a_java_class() {
 }
 
 tests! {
-    maven: [
-        classes_are_judged_one_by_one_and_a_red_test_elsewhere_is_a_remark,
-    ]
     maven deep: [
+        classes_are_judged_one_by_one_and_a_red_test_elsewhere_is_a_remark,
         tests_in_another_language_are_tests_of_a_java_class,
         interfaces_records_and_constants_are_skipped_while_their_changed_tests_pass,
         a_module_of_a_reactor_is_built_with_its_siblings_and_judged_alone,

@@ -49,12 +49,7 @@ pub(super) fn subject_digest(
 /// A part is believed as the CI that made it. A part that is missing, of other changes or unreadable gives no verdict.
 pub(super) fn merge_reports(folder: &Path, subject: &str) -> Result<GateReport, Fault> {
     let (results, mut trouble) = read_parts(folder, subject, "gate")?;
-    let missing = missing_parts(&results);
-    trouble.extend(
-        missing
-            .iter()
-            .map(|shard| format!("Part {shard} is missing.")),
-    );
+    trouble.extend(missing_parts(&results, folder));
     let mut reports = Vec::new();
     for (shard, mut result) in results {
         match serde_json::from_value::<GateReport>(result["report"].take()) {

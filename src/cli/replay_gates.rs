@@ -1,6 +1,6 @@
 //! Gates of a replay, run again: all of them here, or shared out over jobs of CI by what they took, and joined again.
 
-use super::{Fault, Workspace, ui};
+use super::{Fault, FaultKind, Workspace, ui};
 use crate::engine::{JOURNAL, Judgement, Run, standard_report};
 use crate::report::replay::{FindingGrade, ReplayFinding, Replayed, judged_otherwise};
 use crate::report::standard::other_fate;
@@ -140,11 +140,15 @@ pub(super) fn rerun_gates(
     Ok(())
 }
 
-/// The parts that no file holds.
-pub(super) fn missing_parts(results: &BTreeMap<Shard, Value>) -> Vec<Shard> {
-    let of = results.keys().next().map_or(1, |shard| shard.part_count());
-    Shard::all_of(of)
+/// A sentence for each part that no file of the folder holds.
+pub(super) fn missing_parts(results: &BTreeMap<Shard, Value>, folder: &Path) -> Vec<String> {
+    let folder = folder.display();
+    let Some(any) = results.keys().next() else {
+        return vec![format!("No part is in {folder}.")];
+    };
+    Shard::all_of(any.part_count())
         .filter(|shard| !results.contains_key(shard))
+        .map(|shard| format!("Part {shard} is missing in {folder}."))
         .collect()
 }
 
@@ -152,7 +156,11 @@ type ShardResults = (BTreeMap<Shard, Value>, Vec<String>);
 
 /// The results in the files `*.json` of a folder, by part; for each other file why it is left out, a whole sentence.
 pub(super) fn read_parts(folder: &Path, head: &str, whole: &str) -> Result<ShardResults, Fault> {
-    let paths = fs_err::read_dir(folder)?.map(|entry| Ok(entry?.path()));
+    let entries = fs_err::read_dir(folder).map_err(|error| {
+        let what = format!("The folder of --merge cannot be read: {error}.");
+        Fault::new(FaultKind::Unknown, what, "name the folder with the parts").caused_by(error)
+    })?;
+    let paths = entries.map(|entry| Ok(entry?.path()));
     let mut paths = paths.collect::<std::io::Result<Vec<_>>>()?;
     paths.retain(|path| {
         path.extension()
@@ -259,10 +267,8 @@ pub(super) fn merge_parts(
             }
         }
     }
-    for missing in missing_parts(&results) {
-        let what = format!("Part {missing} is missing in {}.", folder.display());
-        found.findings.push(unknown_part(what));
-    }
+    let missing = missing_parts(&results, folder);
+    found.findings.extend(missing.into_iter().map(unknown_part));
     if !left.is_empty() {
         let records: Vec<String> = left.iter().map(u64::to_string).collect();
         let what = format!(

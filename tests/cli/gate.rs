@@ -457,15 +457,29 @@ fn parts_are_joined_only_if_each_is_there_once_and_of_these_changes() {
     let [mut first, mut second] = ["1/2", "2/2"].map(part);
     assert_eq!(first["report"]["verdict"], "skip");
     first["report"]["verdict"] = "pass".into();
+    project.write("empty/note.txt", "");
+    let done = call(&["--merge", "empty"]).code(3);
+    assert!(
+        done.out.contains("PITEST ERROR — No part is in empty."),
+        "{}",
+        done.out
+    );
     let write = |name: &str, part: &Value| {
         project.write(&format!("parts/{name}.json"), part.to_string());
     };
     let folder = project.path("parts");
     let merge = ["--merge", folder.to_str().unwrap()];
     write("a", &first);
+    let done = call(&["--merge", "none"]).code(3);
+    assert!(
+        done.err.contains("The folder of --merge cannot be read: ")
+            && done.err.contains("name the folder"),
+        "{}",
+        done.err
+    );
     let done = call(&merge).code(3);
     assert!(
-        done.out.contains("PITEST ERROR — Part 2/2 is missing."),
+        done.out.contains("PITEST ERROR — Part 2/2 is missing in "),
         "{}",
         done.out
     );

@@ -4,6 +4,7 @@ use super::gate_parts::{merge_reports, refuse_undivided, subject_digest};
 use super::output::Format;
 use super::task_ids::key_of;
 use super::{CONFIG, Exit, Fault, FaultKind, Invocation, Workspace, ui};
+use crate::config::GateSettings;
 use crate::engine::{AloneChoice, Outside, World as _};
 use crate::git::is_repository;
 use crate::machine::event::{Event, StopRequest};
@@ -65,6 +66,11 @@ impl GateArgs {
     pub(super) fn name(&self) -> &str {
         self.gate.as_deref().unwrap_or_default()
     }
+
+    /// True for a gate that several jobs share out.
+    fn is_in_parts(&self) -> bool {
+        self.shard.is_some() || self.merge.is_some()
+    }
 }
 
 /// `ralph gate`.
@@ -86,7 +92,7 @@ pub(super) fn run_gate(call: &Invocation, args: &GateArgs) -> Result<Exit, Fault
     // A box is one of a workspace.
     call.find_workspace()?;
     refuse_unknown_gate(&workspace, args.name())?;
-    if args.shard.is_some() || args.merge.is_some() {
+    if args.is_in_parts() {
         let what = format!(
             "{} is a box, and only a gate alone is judged in parts.",
             args.name()
@@ -170,13 +176,11 @@ impl GateCall<'_> {
                 "check how the list was made",
             ));
         }
-        let settings = &workspace.settings.gates[args.name()];
-        let subject = subject_digest(args.name(), settings, &changes, &bases);
-        if args.shard.is_some() || args.merge.is_some() {
-            refuse_undivided(args.name(), settings)?;
+        if args.is_in_parts() {
+            refuse_undivided(args.name(), self.settings())?;
         }
         if let Some(folder) = &args.merge {
-            let report = merge_reports(folder, &subject)?;
+            let report = merge_reports(folder, &self.subject(&changes, &bases))?;
             return self.show_result(args.name(), &report, false);
         }
         let folder = outside.folder_alone()?;
@@ -198,11 +202,22 @@ impl GateCall<'_> {
             ui::print_note(&format!("{} took {seconds:.1} s", args.name()));
         }
         if let (Some(shard), Format::Json) = (args.shard, format) {
-            let part = json!({ "gate": args.name(), "shard": shard.to_string(), "head": subject, "report": report });
-            ui::print_json(&part);
+            let subject = self.subject(&changes, &bases);
+            ui::print_json(&json!({
+                "gate": args.name(), "shard": shard.to_string(), "head": subject, "report": report
+            }));
             return Ok(Exit::from(&report.verdict));
         }
         self.show_result(args.name(), &report, false)
+    }
+
+    fn settings(&self) -> &GateSettings {
+        &self.workspace.settings.gates[self.args.name()]
+    }
+
+    /// What all parts of the gate must have judged.
+    fn subject(&self, changes: &[FileChange], bases: &BTreeMap<String, Oid>) -> String {
+        subject_digest(self.args.name(), self.settings(), changes, bases)
     }
 
     /// Shows a report, and what follows the verdict in every form: how it came to be, and that a SKIP fails.

@@ -59,6 +59,7 @@ impl Verdict {
     fn joined(self, other: Self) -> Self {
         use Verdict::{Error, Fail, Pass, Skip};
         match (self, other) {
+            (one, other) if one == other => one,
             (
                 Error {
                     why,
@@ -82,7 +83,6 @@ impl Verdict {
             }
             (fail @ Fail { .. }, _) | (_, fail @ Fail { .. }) => fail,
             (Pass, _) | (_, Pass) => Pass,
-            (skip @ Skip { .. }, other) if skip == other => skip,
             (Skip { why }, Skip { why: more }) => Skip {
                 why: format!("{why} {more}"),
             },

@@ -1,5 +1,6 @@
 //! Finds lines that a text lost. White space, blank lines and imports do not count.
 
+use memchr::memmem;
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -110,21 +111,17 @@ pub(in crate::source) fn without_comments(path: &[u8], text: &[u8]) -> Vec<u8> {
         .filter(|line| {
             let line = line.trim_ascii();
             if inside {
-                inside = !contains(line, close);
+                inside = memmem::find(line, close).is_none();
                 return false;
             }
             let Some(rest) = line.strip_prefix(open) else {
                 return true;
             };
-            inside = !contains(rest, close);
+            inside = memmem::find(rest, close).is_none();
             !inside && !rest.ends_with(close)
         })
         .collect::<Vec<_>>()
         .join(&b'\n')
-}
-
-fn contains(line: &[u8], mark: &[u8]) -> bool {
-    line.windows(mark.len()).any(|part| part == mark)
 }
 
 /// True for an import with nothing behind it: `import a.B; assertTrue(x);` counts as a normal line.

@@ -272,6 +272,7 @@ fn a_test_that_hangs_fails_after_a_tenth_of_the_limit() {
 
 fn what_others_wrote_into_the_cache_is_made_anew_or_not_believed() {
     let workspace = Workspace::scripted();
+    // This one compiles its own plugin, which is changed below.
     fs_err::remove_dir_all(workspace.path("cache/ralph/facts")).unwrap();
     assert_eq!(verdict(&workspace.gate("HEAD~1")), "fail 2/4");
     let below = |folder: &str| -> Vec<PathBuf> {

@@ -200,9 +200,12 @@ impl ViewedWorkspace {
 
 /// A lane with the end of its wait, if it runs and waits.
 fn with_wait(lane: LaneStatus) -> (LaneStatus, Option<i64>) {
-    let (workspace, spec) = (lane.folder.clone(), lane.folder.clone());
-    let wait = (lane.standing == "runs")
-        .then(|| Follow::wait_of_loop(Places { workspace, spec }))
-        .flatten();
+    if lane.standing != "runs" {
+        return (lane, None);
+    }
+    let wait = Follow::wait_of_loop(Places {
+        workspace: lane.folder.clone(),
+        spec: lane.folder.clone(),
+    });
     (lane, wait)
 }

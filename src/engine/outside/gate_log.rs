@@ -30,8 +30,10 @@ impl GateLog {
     /// Adds a step (`Compiling p`), or replaces the last one with its new count (`Mutating p: 3 of 9 mutants`).
     pub(super) fn add_step(&self, text: &str) {
         let mut steps = ignore_poison(self.steps.lock());
-        let title = |step: &str| step.split(": ").next().map(str::to_owned);
-        if steps.last().is_some_and(|last| title(last) == title(text)) {
+        if steps
+            .last()
+            .is_some_and(|last| step_title(last) == step_title(text))
+        {
             steps.pop();
         }
         if steps.len() == LINES {
@@ -40,6 +42,11 @@ impl GateLog {
         steps.push(text.to_owned());
         let _ = RealDisk::new().write(&self.path, (steps.join("\n") + "\n").as_bytes());
     }
+}
+
+/// A step without its count.
+fn step_title(step: &str) -> &str {
+    step.split_once(": ").map_or(step, |(title, _)| title)
 }
 
 #[cfg(test)]

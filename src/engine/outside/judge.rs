@@ -167,10 +167,8 @@ impl Outside {
             self.iteration_tag(order.iteration),
         )?;
         let iteration = self.iteration_folder(order.iteration)?;
-        let (aside, log) = (
-            iteration.join("inputs"),
-            GateLog::new(iteration.join("gate.log")),
-        );
+        let aside = iteration.join("inputs");
+        let log = GateLog::new(iteration.join("gate.log"));
         let (report, trespass) =
             self.run_guarded(&order.snapshot, &aside, order.iteration, |world| {
                 let progress = |text: &str| {

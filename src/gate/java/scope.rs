@@ -185,7 +185,7 @@ impl Sorter<'_> {
             ));
             return None;
         };
-        // It counts as what it is, and as what it was before it was moved.
+        // A file that was moved counts under both of its names.
         let before = self.package.moved.get(&change.path);
         let before = before.and_then(|old| Some((old, JavaPath::parse_path(&old.path.to_text())?)));
         let mut both = vec![(change, java)];

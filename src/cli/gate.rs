@@ -215,7 +215,7 @@ impl GateCall<'_> {
         &self.workspace.settings.gates[self.args.name()]
     }
 
-    /// What all parts of the gate must have judged.
+    /// The digest that all parts of the gate must share.
     fn subject(&self, changes: &[FileChange], bases: &BTreeMap<String, Oid>) -> String {
         subject_digest(self.args.name(), self.settings(), changes, bases)
     }

@@ -24,7 +24,7 @@ pub struct VerifyArgs {
     /// The revision at which the turn began; `git stash create` makes one of uncommitted work
     #[arg(long, value_name = "REV", default_value = "HEAD")]
     pub before: String,
-    /// What the CLI printed on standard error, where codex reports patches that do not fit
+    /// The standard error of the CLI, where codex reports patches that do not fit
     #[arg(long, value_name = "FILE")]
     pub errors: Option<PathBuf>,
     /// The reader of the answer; people get none if nothing failed, or if the verifier is off

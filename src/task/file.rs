@@ -97,6 +97,12 @@ impl TaskFile {
         })
     }
 
+    /// Returns the number of the line at an offset in the file, 1-based.
+    pub(super) fn line_at(&self, offset: usize) -> u32 {
+        let above = self.lines.partition_point(|(line, _)| line.next <= offset);
+        u32::try_from(above + 1).unwrap_or(u32::MAX)
+    }
+
     /// Returns the number of boxes.
     pub fn len(&self) -> usize {
         self.tasks.len()
@@ -205,7 +211,7 @@ impl TaskFile {
     pub fn box_rows(&self) -> Vec<Row> {
         let groups = self.group_numbers();
         let mut rows = Vec::with_capacity(self.tasks.len());
-        let notes = self.notes_under().into_iter().zip(self.named_needs());
+        let notes = self.notes_under().into_iter().zip(self.task_needs());
         for (task, (note, needs)) in self.tasks.iter().zip(notes) {
             let group = groups.get(task.found.group as usize).copied();
             rows.push(Row {

@@ -31,6 +31,7 @@ mod test_task;
 mod ticks;
 mod under;
 mod virtual_stages;
+mod waves;
 
 #[cfg(test)]
 mod tests;

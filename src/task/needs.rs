@@ -18,8 +18,22 @@ const LABELS: [(&str, bool); 3] = [
 ];
 
 impl TaskFile {
-    /// Returns the needs of each task in document order; `None` for a task that names none.
-    pub(super) fn named_needs(&self) -> Vec<Option<Vec<String>>> {
+    /// Returns the needs of each task in document order; `None` for a task that has its place in the order of the file.
+    ///
+    /// The needs that a task names count before those of its wave.
+    pub(super) fn task_needs(&self) -> Vec<Option<Vec<String>>> {
+        let mut by_wave = self.needs_by_wave();
+        let named = self.tasks.iter().zip(self.named_needs());
+        named
+            .map(|(task, named)| {
+                let own = named.is_none() && task.is_implementation();
+                named.or_else(|| own.then(|| by_wave.remove(&task.key.family[..])).flatten())
+            })
+            .collect()
+    }
+
+    /// Returns the needs that each task names, in document order; `None` for a task that names none.
+    fn named_needs(&self) -> Vec<Option<Vec<String>>> {
         let tasks = self.tasks.iter().zip(self.task_lines());
         tasks
             .map(|(task, lines)| {

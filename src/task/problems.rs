@@ -109,9 +109,9 @@ mod tests {
             .split("\n\n")
             .filter_map(|texts| texts.lines().next())
             .collect();
-        assert_eq!(kinds.len(), 3 + RemarkKind::UnknownNeed as usize + 1);
+        assert_eq!(kinds.len(), 3 + RemarkKind::UnreadWaves as usize + 1);
         assert!(TEXTS.split("\n\n").all(|texts| texts.lines().count() == 3));
-        assert_eq!(kinds.last(), Some(&"UnknownNeed"));
+        assert_eq!(kinds.last(), Some(&"UnreadWaves"));
         let odd = TaskFileFinding::new(7, RemarkKind::MixedLineEnds, &["LF", "CR"]);
         assert_eq!(
             odd.message,

@@ -69,6 +69,10 @@ pub enum RemarkKind {
     ParentBelow,
     /// A task depends on a task that is not in the file.
     UnknownNeed,
+    /// The waves of Kiro name a task that is not in the file.
+    UnknownWaveTask,
+    /// A fence with waves cannot be read, or is not the only one.
+    UnreadWaves,
 }
 
 /// A remark on an unusual line of a task file.

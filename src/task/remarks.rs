@@ -42,6 +42,7 @@ impl TaskFile {
         }
         relations::add_remarks(self, &mut remarks);
         self.remark_needs(&mut remarks);
+        self.remark_waves(&mut remarks);
         remarks.sort_by_key(|remark| (remark.line, remark.kind));
         remarks
     }
@@ -81,10 +82,7 @@ impl TaskFile {
 
     /// Reports a part that is open to the end of the file.
     fn without_end(&self, part: &Excluded) -> Remark {
-        let above = self
-            .lines
-            .partition_point(|(line, _)| line.next <= part.range.start);
-        let line = u32::try_from(above + 1).unwrap_or(u32::MAX);
+        let line = self.line_at(part.range.start);
         let is_comment = part.read == ReadAs::Comment;
         let kind = if is_comment {
             RemarkKind::UnclosedComment

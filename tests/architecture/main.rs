@@ -108,7 +108,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("source", 3_484),
     ("report", 5_124),
     ("sys", 2_610),
-    ("task", 5_064),
+    ("task", 5_223),
     ("turn", 2_525),
 ];
 

@@ -68,6 +68,20 @@ fn a_task_that_names_its_needs_waits_for_those_alone() {
 }
 
 #[test]
+fn the_waves_of_kiro_say_what_lanes_may_do() {
+    let text = "- [ ] 1. A\n  - [ ] 1.1 a\n  - [ ] 1.2 b\n- [ ] 2. Checkpoint\n- [ ] 3. B\n  - [ ] 3.1 c\n  - [ ] 3.2 d\n\
+        ```json\n{\"waves\": [{\"id\": 0, \"tasks\": [\"1.1\", \"1.2\"]}, {\"id\": 1, \"tasks\": [\"3.1\", \"3.2\"]}]}\n```\n";
+    assert_eq!(marked(text), "1.1! 1.2! 3.1 3.2");
+    let first = text
+        .replace("[ ] 1.1", "[x] 1.1")
+        .replace("[ ] 1.2", "[x] 1.2")
+        .replace("[ ] 1.", "[x] 1.");
+    // Kiro would do the checkpoint last. Here it comes before the tasks below it.
+    assert_eq!(marked(&first), "3.1 3.2");
+    assert_eq!(marked(&first.replace("[ ] 2.", "[x] 2.")), "3.1! 3.2!");
+}
+
+#[test]
 fn groups_and_all_take_tasks_without_marks() {
     let text = "## A\n- [ ] 1. a\n- [ ] 2. b\n## B\n- [ ] 3. c\n  - [ ] 3.1 x\n- [ ] 4. d (depends on 1)\n- [ ] G2.PITEST\n## C\n- [ ] 5. e\n- [ ] FINAL\n";
     assert_eq!(units_of(text, LaneTasks::Groups), "1+2! 3+4 5");

@@ -101,7 +101,7 @@ fn killed_while_it_takes_the_work_of_a_lane_main_takes_it_once() {
 }
 
 fn killed_at_any_write_of_a_play_main_takes_it_once() {
-    kill_everywhere(asked("RALPH_KILLS", 200));
+    kill_everywhere(asked("RALPH_KILLS", 100));
 }
 
 /// Kills runs and their recovery so many times, spread over all writes.

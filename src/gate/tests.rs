@@ -499,7 +499,7 @@ fn tests_of_junit_3_or_an_old_junit_5_are_no_verdict_that_says_so() {
         };
         assert_eq!(
             (why, transient),
-            (format!("Module p/. tests with {which}."), false)
+            (format!("Package p tests with {which}."), false)
         );
     }
 }
@@ -522,7 +522,7 @@ fn test_classes_that_surefire_does_not_run_are_named_and_run_only_by_name() {
     let (without, commands) = bed.play(weak());
     assert!(is_fail(&without.verdict, "is 0% (0/1)"), "{without:?}");
     assert_eq!(asked(&commands), "FooTest,OtherTest");
-    let remark = "Surefire does not run these test classes of p/., so they were not asked: FooIT; \
+    let remark = "Surefire does not run these test classes of p, so they were not asked: FooIT; \
                   gates.PITEST.tests_include names those that are to be asked.";
     assert_eq!(without.remarks, [remark]);
     let named = GateSettings {
@@ -560,13 +560,13 @@ fn changed_tests_must_be_seen_to_run_whatever_language_they_are_in() {
             .verdict
     };
     // A POM may hide tests from Surefire. Then none was seen to pass.
-    let none = "The build ran none of the changed test classes of p/.: FooSpec.";
+    let none = "The build ran none of the changed test classes of p: FooSpec.";
     assert!(is_error(&told("[INFO] Tests are skipped.\n"), none, false));
     let passed = told("[INFO] Tests run: 1, Failures: 0, Errors: 0, Skipped: 0\n");
     assert!(matches!(passed, Verdict::Skip { .. }), "{passed:?}");
     let red = told("[INFO] Tests run: 2, Failures: 1, Errors: 0, Skipped: 0\n");
     assert!(
-        is_fail(&red, "1 of the changed tests of p/. fail."),
+        is_fail(&red, "1 of the changed tests of p fail."),
         "{red:?}"
     );
     let skipped = told("[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 2\n");
@@ -1036,7 +1036,7 @@ fn red_tests_of_others_are_left_out_of_every_run_and_told_once() {
         "a search, and its controls"
     );
     assert_eq!(good.verdict, Verdict::Pass);
-    let told = "Unrelated tests of p/. fail even without mutation and were \
+    let told = "Unrelated tests of p fail even without mutation and were \
         excluded: OtherTest.red.";
     assert_eq!(good.remarks, [told]);
 }
@@ -1138,7 +1138,7 @@ fn a_test_that_fails_in_a_control_is_blamed_or_left_out_where_its_kills_decide()
     );
     let kept = "M\tFoo\ta\t()V\tx.MathMutator\t1\nM\tFoo\ta\t()V\tx.MathMutator\t2\n";
     assert_eq!(option(&commands[4], "kept"), Some(kept));
-    let told = "Unrelated tests of p/. fail in PIT's worker on unmutated code, \
+    let told = "Unrelated tests of p fail in PIT's worker on unmutated code, \
         so their classes were excluded: OtherTest.a.";
     assert_eq!(weak.remarks, [told]);
 
@@ -1168,7 +1168,7 @@ fn what_fails_in_a_control_beside_another_jvm_and_not_alone_is_run_in_one_from_t
     let (weak, commands) = bed.play_with(&own_first(), script);
     assert!(is_fail(&weak.verdict, "is 66% (2/3)"), "{weak:?}");
     assert_eq!(told_jvms(&commands), ["quick 2", "quick 1", "quick 1"]);
-    let told = "Tests of p/. fail beside another JVM and not alone, so mutants ran in one JVM at a time: FooTest.a. Look for a \
+    let told = "Tests of p fail beside another JVM and not alone, so mutants ran in one JVM at a time: FooTest.a. Look for a \
         fixed port, file or database; gates.PITEST.jobs: 1 saves the first run.";
     assert_eq!(weak.remarks, [told]);
     let ended = beside(
@@ -1375,7 +1375,7 @@ fn class_files_that_are_written_while_they_are_judged_give_no_verdict() {
     assert!(
         is_error(
             &verdict,
-            "Class files of p/. were changed while they were judged.",
+            "Class files of p were changed while they were judged.",
             false
         ),
         "{verdict:?}"

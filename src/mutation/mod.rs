@@ -259,7 +259,7 @@ impl Trace {
 /// One step of a gate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TracePhase {
-    /// The module, `<package>/<directory>`; empty for the gate as a whole.
+    /// The module, `<package>/<directory>`, `.` for the workspace itself; empty for the gate as a whole.
     pub module: String,
     /// The name of the step: `checkout`, `compile`, `resolve` …
     pub name: String,
@@ -273,7 +273,7 @@ pub struct TracePhase {
 /// One run of the mutation engine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceTier {
-    /// The module, `<package>/<directory>`.
+    /// The module, `<package>/<directory>`; `.` for the workspace itself.
     pub module: String,
     /// `own`, `near`, `touching`, `all`, `alone` or `base`.
     pub name: String,

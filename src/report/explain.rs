@@ -1,7 +1,7 @@
 //! `ralph gate --explain`: scope, phases, runs of the engine, and where the time went.
 
 use crate::mutation::{GateReport, TracePhase, TraceTier};
-use crate::source::text::{count, line, some_names};
+use crate::source::text::{after_folder, count, line, some_names};
 
 /// The lines, for people.
 pub fn explain_report(name: &str, report: &GateReport) -> Vec<String> {
@@ -20,8 +20,9 @@ fn scope_lines(report: &GateReport) -> Vec<String> {
     lines.extend(report.classes.iter().map(|class| {
         let tally = &class.tally;
         plain_line(&format!(
-            "    {} {}: {tally}, {} without verdict",
-            class.package, class.class, tally.errors
+            "    {}: {tally}, {} without verdict",
+            after_folder(&class.package, &class.class),
+            tally.errors
         ))
     }));
     lines.extend(
@@ -63,7 +64,8 @@ fn tier_line(tier: &TraceTier) -> String {
         note_text(&tier.note),
     );
     plain_line(&format!(
-        "    {module} {name}: {mutants} tried, {killed} killed{timed_out}, {time}{note}"
+        "    {}: {mutants} tried, {killed} killed{timed_out}, {time}{note}",
+        after_folder(module, name)
     ))
 }
 
@@ -97,10 +99,9 @@ fn phase_lines(report: &GateReport) -> Vec<String> {
 }
 
 fn phase_line(phase: &TracePhase) -> String {
-    let module = text_if(!phase.module.is_empty(), || format!("{} ", phase.module));
     plain_line(&format!(
-        "    {module}{} {}{}",
-        phase.name,
+        "    {} {}{}",
+        after_folder(&phase.module, &phase.name),
         seconds_text(phase.millis),
         note_text(&phase.note)
     ))

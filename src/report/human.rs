@@ -3,7 +3,7 @@
 use super::annotations::{ReportView, reach_text};
 use super::progress::{plain_line, surrounding_lines, verdict_lines};
 use crate::mutation::{ClassScore, Survivor};
-use crate::source::text::line;
+use crate::source::text::{after_folder, line};
 
 /// The lines.
 pub fn report_lines(shown: &ReportView<'_>) -> Vec<String> {
@@ -11,7 +11,13 @@ pub fn report_lines(shown: &ReportView<'_>) -> Vec<String> {
     let mut lines: Vec<String> = report
         .classes
         .iter()
-        .map(|it: &ClassScore| plain_line(&format!("{} {}: {}", it.package, it.class, it.tally)))
+        .map(|it: &ClassScore| {
+            plain_line(&format!(
+                "{}: {}",
+                after_folder(&it.package, &it.class),
+                it.tally
+            ))
+        })
         .collect();
     lines.extend(verdict_lines(shown.gate, report));
     for survivor in &report.survivors {

@@ -105,6 +105,40 @@ fn two_units(big: u64, word: &str, small: u64, less: &str) -> String {
     }
 }
 
+/// Returns a module's folder in the workspace: `app/core`, `app`, or `.` if the workspace itself is the module.
+pub fn module_path(package: &str, dir: &str) -> String {
+    match (package, dir) {
+        (package, "") => line(package, 200),
+        (".", dir) => line(dir, 200),
+        (package, dir) => line(&format!("{package}/{dir}"), 200),
+    }
+}
+
+/// Returns the same in a sentence: `the package` for the workspace itself.
+pub fn module_name(package: &str, dir: &str) -> String {
+    match module_path(package, dir) {
+        path if path == "." => "the package".to_owned(),
+        path => path,
+    }
+}
+
+/// Returns a module's name at the start of a sentence: `Module core of package app`, `Package app`, `The package`.
+pub fn module_subject(package: &str, dir: &str) -> String {
+    match (package, dir) {
+        (".", "") => "The package".to_owned(),
+        (package, "") => format!("Package {package}"),
+        (package, dir) => format!("Module {}{}", line(dir, 200), of_package(package)),
+    }
+}
+
+/// Returns `app a.Foo` for a line of a list; only `a.Foo` in the workspace itself.
+pub fn after_folder(folder: &str, name: &str) -> String {
+    match folder {
+        "" | "." => name.to_owned(),
+        folder => format!("{folder} {name}"),
+    }
+}
+
 /// Returns ` of package app` for a sentence; empty if the workspace itself is the package.
 pub fn of_package(name: &str) -> String {
     if name == "." {

@@ -70,7 +70,7 @@ fn a_package_that_a_command_builds_gets_every_verdict_without_maven() {
     let red = reasons(&project.run());
     assert_eq!(
         red,
-        "Changed tests of p/. fail.\none(com.acme.ShapeTest)",
+        "Changed tests of p fail.\none(com.acme.ShapeTest)",
         "{}",
         project.logs()
     );
@@ -82,7 +82,7 @@ fn a_package_that_a_command_builds_gets_every_verdict_without_maven() {
     );
     let (why, _) = error(&project.run());
     assert!(
-        why.contains("The build ran none of the changed test classes of p/.: com.acme.ShapeTest"),
+        why.contains("The build ran none of the changed test classes of p: com.acme.ShapeTest"),
         "{why}"
     );
 
@@ -92,7 +92,7 @@ fn a_package_that_a_command_builds_gets_every_verdict_without_maven() {
     let broken = reasons(&project.run());
     assert!(
         broken.starts_with(
-            "Module . of package p does not compile.\nsrc/main/java/com/acme/Calc.java:4: error: "
+            "Package p does not compile.\nsrc/main/java/com/acme/Calc.java:4: error: "
         ),
         "{broken}"
     );
@@ -105,7 +105,7 @@ fn a_package_that_a_command_builds_gets_every_verdict_without_maven() {
     let (why, _) = error(&project.run());
     assert_eq!(
         why,
-        "Module p/. is built by Gradle, and gates.PITEST.classpath_command does not say how."
+        "Package p is built by Gradle, and gates.PITEST.classpath_command does not say how."
     );
 }
 
@@ -222,7 +222,7 @@ fn an_answer_that_cannot_be_believed_is_an_error_that_says_why() {
     let (why, _) = told(&answer(&good));
     assert_eq!(
         why,
-        "The build of module p/. makes no class file for com.acme.Foo.",
+        "The build of p makes no class file for com.acme.Foo.",
         "{}",
         project.logs()
     );
@@ -231,7 +231,7 @@ fn an_answer_that_cannot_be_believed_is_an_error_that_says_why() {
         module[key] = value;
         let (why, transient) = told(&answer(&module));
         assert!(
-            why.starts_with("gates.PITEST.classpath_command for module p/. ") && why.ends_with('.'),
+            why.starts_with("gates.PITEST.classpath_command for p ") && why.ends_with('.'),
             "{why}"
         );
         assert!(why.contains(expected) && !transient, "{module}: {why}");

@@ -710,7 +710,7 @@ fn changed_tests_that_are_all_skipped_have_not_passed() {
     let text = reasons(&project.run());
     assert_eq!(
         text,
-        "The changed tests of p/. prove nothing: all 2 were skipped, disabled or assumed away.",
+        "The changed tests of p prove nothing: all 2 were skipped, disabled or assumed away.",
         "{}",
         project.logs()
     );

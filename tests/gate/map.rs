@@ -136,7 +136,7 @@ fn a_fail_makes_the_map_and_later_ones_ask_those_that_can_matter_with_the_kills_
         asked(&called),
         ["own: SumTest", "touching: FarTest OtherTest UserTest"]
     );
-    let told = "4 of the 13 test classes of p/. ran: by the coverage map of commit 00000000, no other touches what is judged.";
+    let told = "4 of the 13 test classes of p ran: by the coverage map of commit 00000000, no other touches what is judged.";
     assert_eq!(called.remarks, [told]);
     project.settings.tests = TestTiers::All;
     assert_eq!(

@@ -301,9 +301,7 @@ fn what_does_not_compile_fails_with_the_compilers_words_and_no_older_report_coun
     let report = project.run();
     let text = reasons(&report);
     assert!(
-        text.starts_with(
-            "Module . of package p does not compile.\nsrc/main/java/com/acme/Foo.java:[4,1]"
-        ),
+        text.starts_with("Package p does not compile.\nsrc/main/java/com/acme/Foo.java:[4,1]"),
         "{text}"
     );
     assert_eq!(report.failing, [format!("p/{}", main_file("Foo"))]);

@@ -118,7 +118,7 @@ pub(crate) fn the_jdk_of_a_toolchain_runs_the_tests_without_the_agent_of_jacoco_
         &test_file("SumTest"),
         &format!("{IMPORTS} class SumTest {{ @Test void sums() {{ {test} }} }}"),
     );
-    let why = "No mutant can take its place in p/.: an agent in the JVM of the tests changes classes as they load (class redefinition failed).";
+    let why = "No mutant can take its place in p: an agent in the JVM of the tests changes classes as they load (class redefinition failed).";
     assert_eq!(
         error(&project.run()),
         (why.to_owned(), false),

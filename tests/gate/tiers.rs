@@ -111,7 +111,8 @@ fn a_red_test_of_others_stays_out_at_once_and_its_green_neighbours_still_kill() 
         ["com.acme.FarTest", "com.acme.UserTest"],
         "those that killed"
     );
-    let told = "Unrelated tests of p/. fail even without mutation and were excluded: com.acme.FarTest.red.";
+    let told =
+        "Unrelated tests of p fail even without mutation and were excluded: com.acme.FarTest.red.";
     assert_eq!(good.remarks, [told]);
     assert_eq!(
         project.logs().matches("-all.log").count(),

@@ -230,14 +230,9 @@ impl Judge<'_> {
             .collect()
     }
 
-    /// `<package>/<folder>` for messages.
+    /// The name of the module in a sentence.
     fn module_label(&self) -> String {
-        let dir = if self.module.dir.is_empty() {
-            String::new()
-        } else {
-            format!("/{}", self.module.dir)
-        };
-        text::line(&format!("{}{dir}", self.package.name), 200)
+        text::module_name(&self.package.name, &self.module.dir)
     }
 
     /// A test that compares with what an earlier run of it wrote kills mutants without any expectation of its own. Such files
@@ -416,7 +411,7 @@ impl Judge<'_> {
             tally.join(&judged.score.tally);
         }
         (tally.mutants() > 0).then(|| TraceTier {
-            module: self.module_label(),
+            module: text::module_path(&self.package.name, &self.module.dir),
             name: if tests.is_empty() { "all" } else { "own" }.to_owned(),
             note: self.engine.file_language().name.to_owned(),
             tests: tests.iter().take(TRACED).cloned().collect(),

@@ -16,6 +16,7 @@ use crate::gate::scope::{BuildTool, Module, MutationExtent, TargetClass};
 use crate::gate::verdict::ModuleResult;
 use crate::gate::{GateAbort, GatePackage};
 use crate::mutation::Coverage;
+use crate::source::text;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Raised when what is remembered changes its meaning.
@@ -58,7 +59,8 @@ pub(crate) fn build_base<'a>(
         Ok((built, _)) => Ok(Base::Built(Box::new((maven, built)))),
         Err(trouble) if trouble.cause.kind == TroubleKind::Transient => Err(GateAbort::transient(
             format!(
-                "{label} as it was before the task could not be built: {}",
+                "{} as it was before the task could not be built: {}",
+                text::module_subject(&context.package.name, &module.dir),
                 trouble.first_sentence()
             ),
             "Check the network and the space on the disk.",

@@ -35,7 +35,7 @@ impl ModuleContext<'_> {
         if tests.asked.is_empty() && tests.left_out.is_empty() && has_sources {
             return Err(self.blame_build(
                 format!(
-                    "The build of module {} makes no test classes although it has test sources.",
+                    "The build of {} makes no test classes although it has test sources.",
                     self.module_label()
                 ),
                 "Look in the build file (and in .mvn) for maven.test.skip or a skipped testCompile.",

@@ -12,7 +12,7 @@ use super::context::ModuleContext;
 use super::coverage_map::top_level;
 use super::jvm;
 use super::maven::{GRADLE_COMMAND, Maven, MavenTrouble, RECOMPILED};
-use super::package::{PackageContext, display_dir};
+use super::package::PackageContext;
 use crate::config;
 use crate::gate::files::is_older;
 use crate::gate::scope::{BuildTool, Module, MutationExtent, TargetClass};
@@ -48,7 +48,8 @@ fn build_and_score(
         let gate = &context.request.name;
         return Err(GateAbort::setup(
             format!(
-                "Module {name} is built by Gradle, and gates.{gate}.classpath_command does not say how."
+                "{} is built by Gradle, and gates.{gate}.classpath_command does not say how.",
+                text::module_subject(&context.package.name, &module.dir)
             ),
             format!(
                 "Write `{GRADLE_COMMAND}` below gates.{gate} (gradle where there is no wrapper)."
@@ -61,7 +62,8 @@ fn build_and_score(
     if module.tool == BuildTool::Maven && context.settings.classpath_command.is_some() {
         let gate = &context.request.name;
         result.remarks.push(format!(
-            "{name} has a pom.xml, so Maven builds it and gates.{gate}.classpath_command is not used."
+            "{} has a pom.xml, so Maven builds it and gates.{gate}.classpath_command is not used.",
+            text::module_subject(&context.package.name, &module.dir)
         ));
     }
     (context.ports.progress)(&format!("Compiling {name}"));
@@ -72,7 +74,7 @@ fn build_and_score(
         _ => ("compile", ""),
     };
     result.trace.phases.push(TracePhase {
-        module: name.clone(),
+        module: text::module_path(&context.package.name, &module.dir),
         name: phase.to_owned(),
         millis: watch.millis(),
         note: note.to_owned(),
@@ -88,15 +90,14 @@ fn build_and_score(
     context.ports.checkouts.note_build(&build);
     let of_code = built.for_module(module, &context.package.root);
     let Some(built) = &of_code else {
-        let (dir, tests) = (module.code.clone(), display_dir(&module.dir));
         let classes = text::names(module.targets.iter().map(|target| target.class.as_str()), 3);
         result.remarks.push(format!(
-            "The tests of {classes} are in another module ({tests}) and do not run for it."
+            "The tests of {classes} are in another module ({name}) and do not run for it."
         ));
         return build_and_score(
             context,
             &Module {
-                dir,
+                dir: module.code.clone(),
                 ..module.clone()
             },
             result,
@@ -287,7 +288,7 @@ impl ModuleContext<'_> {
         let made: Vec<String> = made.into_iter().collect();
         Err(self.blame_build(
             format!(
-                "The build of module {} makes production classes from {}, and this gate judges only what is below src/main/java.",
+                "The build of {} makes production classes from {}, and this gate judges only what is below src/main/java.",
                 self.module_label(),
                 text::names(&made, 5)
             ),
@@ -390,7 +391,7 @@ impl ModuleContext<'_> {
         let missing = text::names(&missing, 5);
         Err(self.blame_build(
             format!(
-                "The build of module {} makes no class file for {missing}.",
+                "The build of {} makes no class file for {missing}.",
                 self.module_label()
             ),
             "Look in the build file for other source folders, excluded sources, or -g:none.",

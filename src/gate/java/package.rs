@@ -35,22 +35,8 @@ pub(crate) struct PackageContext<'a> {
 }
 
 impl PackageContext<'_> {
-    /// `<package>/<folder>` of a module for messages.
+    /// The name of a module in a sentence.
     pub(crate) fn module_label(&self, dir: &str) -> String {
-        let dir = display_dir(dir);
-        if self.package.name == "." {
-            dir
-        } else {
-            format!("{}/{dir}", self.package.name)
-        }
-    }
-}
-
-/// A module's folder for a message; the package's own folder is `.`.
-pub(crate) fn display_dir(dir: &str) -> String {
-    if dir.is_empty() {
-        ".".to_owned()
-    } else {
-        text::line(dir, 200)
+        text::module_name(&self.package.name, dir)
     }
 }

@@ -110,7 +110,7 @@ fn changed_tests_count_by_their_class_files_and_not_by_words_of_their_sources() 
     // All of its tests are inherited.
     class("ShapeContract", 0x0420, "Lorg/junit/jupiter/api/Test;");
     class("ShapeTest", 0x20, "LShapeContract;");
-    assert!(is_fail(&told(red), "1 of the changed tests of p/. fail."));
+    assert!(is_fail(&told(red), "1 of the changed tests of p fail."));
     assert!(is_error(
         &told(none),
         "ran none of the changed test classes",
@@ -123,7 +123,7 @@ fn changed_tests_count_by_their_class_files_and_not_by_words_of_their_sources() 
         "{:?}",
         told(none)
     );
-    assert!(is_fail(&told(red), "1 of the changed tests of p/. fail."));
+    assert!(is_fail(&told(red), "1 of the changed tests of p fail."));
     class("ShapeTest", 0x0420, "LShapeContract;");
     assert!(matches!(told(red), Verdict::Skip { .. }));
 }
@@ -148,7 +148,7 @@ fn red_changed_tests_fail_whatever_they_print_about_networks_and_compilers() {
             .0
             .verdict;
         assert!(
-            is_fail(&verdict, "Changed tests of p/. fail."),
+            is_fail(&verdict, "Changed tests of p fail."),
             "{words}: {verdict:?}"
         );
     }
@@ -350,8 +350,7 @@ fn a_command_that_is_not_used_beside_a_pom_is_named() {
         ..settings()
     };
     let (report, _) = bed.play_with(&settings, vec![pit(OK, "", Some(&report(&["KILLED"])))]);
-    let told =
-        "p/. has a pom.xml, so Maven builds it and gates.PITEST.classpath_command is not used.";
+    let told = "Package p has a pom.xml, so Maven builds it and gates.PITEST.classpath_command is not used.";
     assert_eq!(
         (&report.verdict, &report.remarks[..]),
         (&Verdict::Pass, &[told.to_owned()][..])

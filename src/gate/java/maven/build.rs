@@ -4,7 +4,6 @@
 //! Java files changed since; whatever it cannot do, Maven does from nothing. A class path is asked for once.
 
 use super::super::classes::{self, files_digest};
-use super::super::package::display_dir;
 use super::super::xml;
 use super::goals::reads_no_java;
 use super::javac::{Javac, sources_by_class};
@@ -15,7 +14,7 @@ use super::{BUILD_CLASSPATH, Maven, Project, cache, module_home, read_paths};
 use crate::config::Recompile;
 use crate::gate::scope::Module;
 use crate::gate::{ChangedJava, GateAbort, OutputState};
-use crate::source::text::of_package;
+use crate::source::text::module_name;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -354,9 +353,8 @@ impl Maven<'_> {
     fn blame_missing(&self, file: &str) -> GateAbort {
         GateAbort::setup(
             format!(
-                "Maven ended well but wrote no {file} for module {}{}.",
-                display_dir(self.dir),
-                of_package(&self.context.package.name)
+                "Maven ended well but wrote no {file} for {}.",
+                module_name(&self.context.package.name, self.dir)
             ),
             "Look in the POM for a configuration that skips maven-dependency-plugin or maven-help-plugin.",
         )

@@ -142,7 +142,7 @@ impl Maven<'_> {
             self.context.module_label(self.dir),
         );
         GateAbort::setup(
-            format!("gates.{gate}.classpath_command for module {module} {why}."),
+            format!("gates.{gate}.classpath_command for {module} {why}."),
             "Run the command by hand in the package; docs/gate.md tells what it must print.",
         )
     }

@@ -3,7 +3,6 @@
 //! An unknown cause is an error, never a pass and never the family's fault.
 
 use crate::gate::GateAbort;
-use crate::gate::java::package::display_dir;
 use crate::source::text;
 use std::path::Path;
 
@@ -266,7 +265,7 @@ impl MavenTrouble {
         let Cause {
             kind, what, hint, ..
         } = self.cause;
-        let module = format!("Module {}{}", display_dir(dir), text::of_package(package));
+        let module = text::module_subject(package, dir);
         let text = self.first_sentence();
         match kind {
             Compile => {
@@ -392,7 +391,7 @@ mod tests {
             // A task that changed the build file answers for what the build then says.
             let own = trouble(&output).into_abort("p", "", true);
             assert!(matches!(&own, GateAbort::Fail { .. }), "{own:?}");
-            assert!(why.starts_with(&format!("Module . of package p {what}")), "{why}");
+            assert!(why.starts_with(&format!("Package p {what}")), "{why}");
             assert!(next.contains(hint), "{next}");
         }
     }

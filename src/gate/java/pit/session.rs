@@ -350,7 +350,7 @@ impl<'a> PitSession<'a> {
     pub(crate) fn unclear_verdict(&self, what: &str) -> GateAbort {
         GateAbort::setup(
             format!(
-                "PIT gave no verdict on module {}: {what}.",
+                "PIT gave no verdict on {}: {what}.",
                 self.module.module_label()
             ),
             "Run the module's tests by hand and fix those that end the JVM or fail at times; gates.<NAME>.jvm_args: [-Xmx4g] gives them memory.",
@@ -400,7 +400,7 @@ impl<'a> PitSession<'a> {
             .and_then(|java| jvm::jdk_version(&java));
         let jdk = jdk.unwrap_or_else(|| "of an unknown version".to_owned());
         result.trace.tiers.push(TraceTier {
-            module: self.module.module_label(),
+            module: text::module_path(&context.package.name, &self.module.module.dir),
             name: run.name.to_owned(),
             engine: format!("PIT {} on JDK {jdk}", context.settings.pit_version),
             note: note.to_owned(),

@@ -5,6 +5,7 @@
 use super::super::context::ModuleContext;
 use crate::gate::GateAbort;
 use crate::gate::files::is_older;
+use crate::source::text;
 
 /// PIT's plugin for the JUnit platform (5 and 6).
 const JUNIT_PLUGIN: &str = "org.pitest:pitest-junit5-plugin:1.2.3";
@@ -30,7 +31,10 @@ impl Tools {
         let version = &module.context.settings.pit_version;
         let (plugin, needed) = choose_plugins(classpath).map_err(|(why, hint)| {
             GateAbort::setup(
-                format!("Module {} tests with {why}.", module.module_label()),
+                format!(
+                    "{} tests with {why}.",
+                    text::module_subject(&module.context.package.name, &module.module.dir)
+                ),
                 hint,
             )
         })?;

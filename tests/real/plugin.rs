@@ -1,8 +1,8 @@
-//! The plugin for Claude Code, and its parts for Codex, in the real CLIs: what the Stop gate does to a model that claims
-//! to be done.
+//! The plugin for Claude Code, and its equivalents for Codex and opencode, in the real CLIs: what the Stop gate does to a
+//! model that claims to be done.
 
 use super::model::{self, Model, Step};
-use super::{CLAUDE, CODEX, Cli, modules, project};
+use super::{CLAUDE, CODEX, Cli, OPENCODE, modules, project};
 use crate::cli::project::{Done, Project};
 use crate::support::needs::tests;
 use std::path::{Path, PathBuf};
@@ -13,6 +13,9 @@ tests! {
         the_plugin_is_valid_for_claude,
         claude_cannot_end_a_turn_until_the_gate_passes,
         codex_cannot_end_a_turn_until_the_gate_passes,
+    ]
+    asked_for: [
+        opencode_goes_on_until_the_gate_passes,
     ]
 }
 
@@ -70,8 +73,10 @@ fn blocks(asked: &[String]) -> usize {
 
 /// In all these sessions the model claims to be done.
 fn cannot_end_until_the_gate_passes(cli: &Cli, call: &str) {
+    // Calls of the Stop gate: for the prompt, for each block, and for the end.
+    let call = |blocks: usize| call.replace("@CALLS@", &(blocks + 2).to_string());
     let repaired = &[BAD, DONE, Step::Shell("touch src/app/good"), DONE];
-    let (project, done, asked) = session(cli, repaired, call);
+    let (project, done, asked) = session(cli, repaired, &call(1));
     assert_eq!(
         (asked.len(), blocks(&asked)),
         (4, 1),
@@ -83,7 +88,7 @@ fn cannot_end_until_the_gate_passes(cli: &Cli, call: &str) {
     assert!(project.has("src/app/good"), "{}", done.out);
 
     let unchanged = &[BAD, DONE];
-    let (_, done, asked) = session(cli, unchanged, call);
+    let (_, done, asked) = session(cli, unchanged, &call(1));
     assert_eq!(
         (asked.len(), blocks(&asked)),
         (3, 1),
@@ -93,7 +98,7 @@ fn cannot_end_until_the_gate_passes(cli: &Cli, call: &str) {
     );
 
     let stubborn = &[BAD, DONE, BAD, DONE, BAD, DONE, BAD, DONE];
-    let (_, done, asked) = session(cli, stubborn, call);
+    let (_, done, asked) = session(cli, stubborn, &call(3));
     assert_eq!(
         (asked.len(), blocks(&asked)),
         (8, 3),
@@ -118,4 +123,20 @@ sed "s|/path/to|@PLUGIN@/scripts|" @PLUGIN@/../hooks/codex-hooks.json > ~/.codex
 exec codex exec -m gpt-5.5 -c 'model_provider="mock"' -c 'model_providers.mock={name="mock",base_url="@MODEL@/v1",wire_api="responses",env_key="MOCK_KEY"}' \
  -c analytics.enabled=false --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox --dangerously-bypass-hook-trust 'Go on.'"#;
     cannot_end_until_the_gate_passes(&CODEX, call);
+}
+
+/// `opencode run` ends with the turn, so this is a session on its server.
+fn opencode_goes_on_until_the_gate_passes() {
+    let call = r#"export OPENCODE_DISABLE_MODELS_FETCH=1 OPENCODE_DISABLE_LSP_DOWNLOAD=1 OPENCODE_DISABLE_DEFAULT_PLUGINS=1 OPENCODE_DISABLE_AUTOUPDATE=1
+mkdir -p ~/.config/opencode/plugin ~/counting
+cp @PLUGIN@/../opencode/ralph-gate.js ~/.config/opencode/plugin/
+printf '%s\n' '#!/bin/sh' "$(command -v ralph) \"\$@\"" 'echo >> ~/calls' > ~/counting/ralph
+chmod +x ~/counting/ralph
+PATH=~/counting:$PATH opencode serve --port 0 > ~/log 2>&1 &
+until url=$(grep -o 'http://127.0.0.1:[0-9]*' ~/log); do sleep 0.05; done
+opencode run --attach $url --auto -m mock/mock-model 'Go on.'
+until [ "$(wc -l < ~/calls)" = @CALLS@ ]; do sleep 0.05; done
+kill $!
+wait"#;
+    cannot_end_until_the_gate_passes(&OPENCODE, call);
 }

@@ -93,7 +93,7 @@ pub(super) fn seen(
     effects
 }
 
-/// The tasks that one lane does: a task, or with `lanes.take: groups` those under one heading.
+/// The tasks that one lane does: a task, or those under one heading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
     /// Its outermost tasks, in document order.
@@ -106,6 +106,8 @@ pub struct Unit {
     pub needs: Vec<String>,
     /// Its heading.
     group: u32,
+    /// The id of a heading with needs.
+    work_package: Option<String>,
 }
 
 impl Unit {
@@ -120,6 +122,8 @@ impl Unit {
 /// - `marked`: tasks with `[P]` or `(P)`, which need all above the unbroken run of such tasks under one heading, and tasks
 ///   that name their needs, which need exactly those.
 /// - `groups`: the tasks under a heading, in their order. `all`: every outermost task. They need what they name.
+///
+/// The tasks of a heading that names its needs are done in their order, for each value of `take`.
 ///
 /// Nothing passes a box of a person, a checkpoint or a wider gate.
 pub fn units(rows: &Rows, take: LaneTasks) -> Vec<Unit> {
@@ -150,8 +154,11 @@ pub fn units(rows: &Rows, take: LaneTasks) -> Vec<Unit> {
             (LaneTasks::Marked, None) => run.unwrap_or(at),
             _ => after_barrier,
         };
+        let work_package = work_package_of(&families, task);
         let last = units.last_mut().filter(|last| {
-            take == LaneTasks::Groups && last.group == row.group && last.after == after
+            let is_of_group = take == LaneTasks::Groups && last.group == row.group;
+            let is_of_package = work_package.is_some() && last.work_package == work_package;
+            (is_of_group || is_of_package) && last.after == after
         });
         if let Some(last) = last {
             last.families.push(task.to_owned());
@@ -164,6 +171,7 @@ pub fn units(rows: &Rows, take: LaneTasks) -> Vec<Unit> {
                 after,
                 needs: needs.unwrap_or_default(),
                 group: row.group,
+                work_package,
             });
         }
         unit_of_task.insert(task, units.len() - 1);
@@ -202,6 +210,11 @@ fn has(families: &Families<'_>, family: &str, is_so: impl Fn(&Row) -> bool) -> b
 fn needs_of(families: &Families<'_>, family: &str) -> Option<Vec<String>> {
     let mut boxes = families.family_boxes(family);
     boxes.find_map(|(_, row)| row.needs.clone())
+}
+
+fn work_package_of(families: &Families<'_>, family: &str) -> Option<String> {
+    let mut boxes = families.family_boxes(family);
+    boxes.find_map(|(_, row)| row.work_package.clone())
 }
 
 /// True if the words of a task have `[P]` or `(P)`.

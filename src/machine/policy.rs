@@ -93,7 +93,7 @@ pub struct Policy {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum LaneTasks {
-    /// Those with `[P]` or `(P)`, those that name their needs (`Depends on: 2`), and those of a wave of Kiro.
+    /// Those with `[P]` or `(P)`, those that name their needs (`Depends on: 2`), and those of a work package or wave with needs.
     #[default]
     Marked,
     /// All tasks; those under one heading follow each other.

@@ -215,7 +215,8 @@ impl TaskFile {
         for (task, (note, needs)) in self.tasks.iter().zip(notes) {
             let group = groups.get(task.found.group as usize).copied();
             rows.push(Row {
-                needs,
+                needs: needs.ids,
+                work_package: needs.work_package,
                 ..self.box_row(task, group.unwrap_or_default(), note)
             });
         }
@@ -256,6 +257,7 @@ impl TaskFile {
             checkpoint: approval || may_be || self.grammar.is_checkpoint(&text),
             text,
             needs: None,
+            work_package: None,
             is_virtual: false,
         }
     }

@@ -9,6 +9,7 @@ mod exclude;
 mod family;
 mod file;
 mod grammar;
+mod heading_needs;
 mod hierarchy;
 mod insert_lines;
 mod meaning;

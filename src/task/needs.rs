@@ -1,7 +1,6 @@
-//! The tasks that a task names as its needs: `(depends on T012, T013)` in its words, `_Depends: 2.1_` or
-//! `Depends on: 2` below it.
+//! The tasks that a task needs: `(depends on T012, T013)` in its words, `_Depends: 2.1_` or `Depends on: 2` below it.
 //!
-//! A list counts if it begins with an id, or is the word `none`. Words that follow and are no ids stay in the list. A need
+//! Else those of its heading, else those of its wave. A list counts if it begins with an id, or is the word `none`. Words that follow and are no ids stay in the list. A need
 //! that is no task of the file is never done.
 
 use super::file::TaskFile;
@@ -17,17 +16,33 @@ const LABELS: [(&str, bool); 3] = [
     ("dependencies", true),
 ];
 
+/// The needs of a task.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TaskNeeds {
+    /// `None` for a task that has its place in the order of the file.
+    pub(super) ids: Option<Vec<String>>,
+    /// The id of the heading whose needs these are.
+    pub(super) work_package: Option<String>,
+}
+
 impl TaskFile {
-    /// Returns the needs of each task in document order; `None` for a task that has its place in the order of the file.
-    ///
-    /// The needs that a task names count before those of its wave.
-    pub(super) fn task_needs(&self) -> Vec<Option<Vec<String>>> {
+    /// Returns the needs of each task, in document order.
+    pub(super) fn task_needs(&self) -> Vec<TaskNeeds> {
+        let mut by_heading = self.needs_by_heading();
         let mut by_wave = self.needs_by_wave();
         let named = self.tasks.iter().zip(self.named_needs());
         named
             .map(|(task, named)| {
-                let own = named.is_none() && task.is_implementation();
-                named.or_else(|| own.then(|| by_wave.remove(&task.key.family[..])).flatten())
+                let family = task.key.family.as_str();
+                let mut needs = TaskNeeds {
+                    ids: named,
+                    work_package: None,
+                };
+                if needs.ids.is_none() && task.is_implementation() {
+                    needs = by_heading.remove(family).unwrap_or_default();
+                    needs.ids = needs.ids.or_else(|| by_wave.remove(family));
+                }
+                needs
             })
             .collect()
     }
@@ -45,19 +60,20 @@ impl TaskFile {
             .collect()
     }
 
-    /// Adds a remark for each need that is no task of the file.
+    /// Adds a remark for each task, or heading, with a need that is no task of the file.
     pub(super) fn remark_needs(&self, remarks: &mut Vec<Remark>) {
         let known: HashSet<&str> = self
             .tasks
             .iter()
             .map(|task| task.key.family.as_str())
             .collect();
-        for (task, needs) in self.tasks.iter().zip(self.named_needs()) {
-            let unknown = needs.into_iter().flatten();
-            if let Some(need) = unknown
-                .into_iter()
-                .find(|need| !known.contains(need.as_str()))
-            {
+        let mut headings = HashSet::new();
+        for (task, needs) in self.tasks.iter().zip(self.task_needs()) {
+            let mut unknown = needs.ids.into_iter().flatten();
+            let Some(need) = unknown.find(|need| !known.contains(need.as_str())) else {
+                continue;
+            };
+            if needs.work_package.is_none_or(|id| headings.insert(id)) {
                 let need = crate::source::text::line(&need, 40);
                 remarks.push(Remark::new(
                     task.found.line,
@@ -90,7 +106,7 @@ fn in_words(words: &[u8]) -> Option<Vec<String>> {
 }
 
 /// The needs on a line below a task.
-fn on_line(line: &[u8]) -> Option<Vec<String>> {
+pub(super) fn on_line(line: &[u8]) -> Option<Vec<String>> {
     let line = readable(line);
     let line = line.trim_start_matches(|c: char| c.is_whitespace() || "-*+_>".contains(c));
     let length = label_length(&line.to_ascii_lowercase())?;
@@ -143,7 +159,7 @@ fn read_list(list: &str) -> Option<Vec<String>> {
     is_id(&first).then(|| std::iter::once(first).chain(words).collect())
 }
 
-fn is_id(word: &str) -> bool {
+pub(super) fn is_id(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_alphanumeric())
         && word.contains(|c: char| c.is_ascii_digit())
         && word

@@ -75,6 +75,9 @@ pub struct Row {
     /// The ids of the tasks that it names as its needs; `None` if it names none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needs: Option<Vec<String>>,
+    /// The id of the heading whose needs these are; its tasks are done in their order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work_package: Option<String>,
     /// True if the stage has no line of its own (`stages: virtual`). `line` is then that of its task.
     #[serde(
         rename = "unwritten",

@@ -70,6 +70,7 @@ impl TaskFile {
                 approval: true,
                 checkpoint: true,
                 needs: None,
+                work_package: None,
                 is_virtual: true,
             });
         }

@@ -253,6 +253,7 @@ fn virtual_row(beside: &Row, key: &TaskKey) -> Row {
         },
         checkpoint: false,
         needs: None,
+        work_package: None,
         is_virtual: true,
         ..beside.clone()
     }

@@ -82,6 +82,22 @@ fn the_waves_of_kiro_say_what_lanes_may_do() {
 }
 
 #[test]
+fn a_lane_does_the_tasks_of_a_work_package_in_their_order() {
+    let text = "## WP01\n- [ ] T1 a\n- [ ] T2 b\n\nDependencies: none\n## WP02\n- [ ] T3 [P] c\n- [ ] T4 [P] d\n\nDependencies: WP01\n\
+        ## WP03\n- [ ] T5 e\n\nDependencies: WP01\n## WP04\n- [ ] T6 f\n";
+    assert_eq!(marked(text), "T1+T2! T3+T4 T5");
+    let first = text.replace("[ ] T1", "[x] T1");
+    assert_eq!(marked(&first), "T1+T2 T3+T4 T5");
+    let first = first.replace("[ ] T2", "[x] T2");
+    assert_eq!(marked(&first), "T3+T4! T5!");
+    let counted = longest_chain(
+        &state_of(text, LaneTasks::Marked).spec_state().rows,
+        LaneTasks::Marked,
+    );
+    assert_eq!((counted.tasks, counted.chain), (6, 5));
+}
+
+#[test]
 fn groups_and_all_take_tasks_without_marks() {
     let text = "## A\n- [ ] 1. a\n- [ ] 2. b\n## B\n- [ ] 3. c\n  - [ ] 3.1 x\n- [ ] 4. d (depends on 1)\n- [ ] G2.PITEST\n## C\n- [ ] 5. e\n- [ ] FINAL\n";
     assert_eq!(units_of(text, LaneTasks::Groups), "1+2! 3+4 5");

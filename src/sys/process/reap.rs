@@ -27,7 +27,7 @@ pub fn reap(id: Option<&ProcessId>, tag: &str, patience: Duration) -> io::Result
     }
     let mut killed: BTreeSet<ProcessId> = BTreeSet::new();
     loop {
-        let mut pending = tree::stop_and_kill(|| left_behind(id, tag, &killed))?;
+        let mut pending = tree::stop_and_kill(|| left_behind(id, tag))?;
         // A child may end later than the process by which it was found.
         let living = table::all()?
             .into_iter()
@@ -35,19 +35,36 @@ pub fn reap(id: Option<&ProcessId>, tag: &str, patience: Duration) -> io::Result
             .map(|row| row.id);
         pending.extend(living.filter(|id| killed.contains(id)));
         if pending.is_empty() {
+            refuse_possible(id)?;
             return Ok(u32::try_from(killed.len()).unwrap_or(u32::MAX));
         }
-        let pids: Vec<String> = pending.iter().map(|id| id.pid.to_string()).collect();
+        let pids = listed(pending.iter().map(|id| id.pid));
         killed.extend(pending);
         if watch.elapsed() >= patience {
-            let why = format!(
-                "Processes of an earlier run are still alive: {}.",
-                pids.join(", ")
-            );
+            let why = format!("Processes of an earlier run are still alive: {pids}.");
             return Err(io::Error::new(io::ErrorKind::TimedOut, why));
         }
         std::thread::sleep(PAUSE);
     }
+}
+
+/// Fails if living processes may belong to the recorded one.
+fn refuse_possible(id: Option<&ProcessId>) -> io::Result<()> {
+    let Some(id) = id else { return Ok(()) };
+    let possible = Descendants::possible(id, &table::all()?)?;
+    if possible.is_empty() {
+        return Ok(());
+    }
+    let why = format!(
+        "The system does not show if these processes belong to an earlier run: {}.",
+        listed(possible)
+    );
+    Err(io::Error::other(UnknownOwner(why)))
+}
+
+fn listed(pids: impl IntoIterator<Item = i32>) -> String {
+    let pids: Vec<String> = pids.into_iter().map(|pid| pid.to_string()).collect();
+    pids.join(", ")
 }
 
 /// The environment entry by which another loop than ralph's marks its processes as agents.
@@ -113,13 +130,7 @@ pub fn become_agent(program: &str, arguments: &[String]) -> io::Error {
 }
 
 /// Returns the living processes with the tag, the recorded one, and the descendants of both; never this one.
-///
-/// `killed` are those that may be dying.
-fn left_behind(
-    id: Option<&ProcessId>,
-    tag: &str,
-    killed: &BTreeSet<ProcessId>,
-) -> io::Result<Vec<Process>> {
+fn left_behind(id: Option<&ProcessId>, tag: &str) -> io::Result<Vec<Process>> {
     let rows = table::all()?;
     let mark = format!("{TAG}={tag}");
     let me = getpid().as_raw();
@@ -135,9 +146,7 @@ fn left_behind(
     });
     roots.extend(tagged.map(|row| row.id.pid));
     if let Some(id) = id {
-        let mut others = rows.clone();
-        others.retain(|row| !killed.contains(&row.id));
-        roots.extend(Descendants::companions(id, &others)?);
+        roots.extend(Descendants::companions(id, &rows)?);
     }
     roots.remove(&me);
     let mut found = tree::descendants(&rows, &roots);

@@ -50,6 +50,10 @@ impl Lineage for Descendants {
         Ok(Vec::new())
     }
 
+    fn possible(_: &ProcessId, _: &[Process]) -> io::Result<Vec<i32>> {
+        Ok(Vec::new())
+    }
+
     fn is_origin_hidden(_: &Process) -> io::Result<bool> {
         Ok(false)
     }

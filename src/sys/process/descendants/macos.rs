@@ -8,12 +8,12 @@ use super::Lineage;
 use super::ledger::{Kinship, Ledger, Sign};
 use crate::sys::ProcessId;
 use crate::sys::clock::monotonic;
+use crate::sys::process::TAG;
 use crate::sys::process::table::{self, Birth, Process, TableRow, entries};
-use crate::sys::process::{TAG, UnknownOwner};
 use nix::errno::Errno;
 use nix::sys::wait::WaitPidFlag;
 use nix::unistd::{Pid, getpgid, getpid, getsid, getuid};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -120,24 +120,24 @@ impl Lineage for Descendants {
     }
 
     fn companions(id: &ProcessId, rows: &[Process]) -> io::Result<Vec<i32>> {
-        let mut group = Vec::new();
-        for row in rows.iter().filter(|row| !row.zombie) {
-            if group_of(row.id.pid)? == Some(id.pid) {
-                group.push(row.id.pid);
-            }
+        // A group with another leader, or without one, may be a later one of the same number.
+        let is_leader_there = rows.iter().any(|row| row.id == *id && !row.zombie);
+        if is_leader_there {
+            group(id.pid, rows)
+        } else {
+            Ok(Vec::new())
         }
-        match rows.iter().find(|row| row.id.pid == id.pid) {
-            // The recorded process led a group, which still exists.
-            Some(leader) if leader.id == *id => Ok(group),
-            // No process gets the number of a group that exists, so this group is a later one.
-            Some(_) => Ok(Vec::new()),
-            None if group.is_empty() => Ok(group),
-            None => Err(io::Error::other(UnknownOwner(format!(
-                "the system does not show if the processes {} of group {} belong to it",
-                listed(&group),
-                id.pid
-            )))),
+    }
+
+    fn possible(id: &ProcessId, rows: &[Process]) -> io::Result<Vec<i32>> {
+        let mut possible = hidden_orphans(id, rows)?;
+        // No process gets the number of a group that exists, so a group with a leader is a later one.
+        if !rows.iter().any(|row| row.id.pid == id.pid) {
+            possible.extend(group(id.pid, rows)?);
         }
+        possible.sort_unstable();
+        possible.dedup();
+        Ok(possible)
     }
 
     fn is_origin_hidden(row: &Process) -> io::Result<bool> {
@@ -150,13 +150,37 @@ impl Lineage for Descendants {
     }
 }
 
+/// Returns the orphans of this user that hide their environment and began after a recorded process.
+///
+/// Each may be its descendant. If the machine started since, none is.
+fn hidden_orphans(id: &ProcessId, rows: &[Process]) -> io::Result<Vec<i32>> {
+    if id.started < table::boot_time()? {
+        return Ok(Vec::new());
+    }
+    let user = getuid().as_raw();
+    let mine: BTreeSet<ProcessId> = table::rows()?
+        .into_iter()
+        .filter(|row| row.owner == user)
+        .map(|row| row.process.id)
+        .collect();
+    let mut orphans = Vec::new();
+    for row in rows {
+        let is_later = row.id.started >= id.started && !row.zombie;
+        if is_later && mine.contains(&row.id) && Descendants::is_origin_hidden(row)? {
+            orphans.push(row.id.pid);
+        }
+    }
+    Ok(orphans)
+}
+
 /// Returns the numbers of these processes, asking the kernel only for new ones. Processes that just ended have none.
 fn births_of(
     rows: &[TableRow],
     known: &BTreeMap<ProcessId, Birth>,
 ) -> io::Result<BTreeMap<ProcessId, Birth>> {
     let mut births = BTreeMap::new();
-    for row in rows {
+    // Process 0 is the kernel.
+    for row in rows.iter().filter(|row| row.process.id.pid > 0) {
         let id = &row.process.id;
         let birth = match known.get(id) {
             Some(birth) => Some(*birth),
@@ -182,6 +206,10 @@ fn sign_of(row: &TableRow, me: i32, members: &[Process], mark: &[u8]) -> Sign {
     if is_in_session {
         return Sign::Present;
     }
+    if row.process.parent != LAUNCHD {
+        // Its parent lives, and the table was read while it forked. The next look shows both.
+        return Sign::Hidden;
+    }
     if row.owner != getuid().as_raw() {
         return Sign::Absent;
     }
@@ -196,16 +224,16 @@ fn session_of(pid: i32) -> Option<i32> {
     getsid(Some(Pid::from_raw(pid))).ok().map(Pid::as_raw)
 }
 
-/// Returns the group of a process; `None` if it has just ended.
-fn group_of(pid: i32) -> io::Result<Option<i32>> {
-    match getpgid(Some(Pid::from_raw(pid))) {
-        Ok(group) => Ok(Some(group.as_raw())),
-        Err(Errno::ESRCH) => Ok(None),
-        Err(error) => Err(error.into()),
+/// Returns the living processes of a group.
+fn group(number: i32, rows: &[Process]) -> io::Result<Vec<i32>> {
+    let mut group = Vec::new();
+    for row in rows.iter().filter(|row| !row.zombie) {
+        match getpgid(Some(Pid::from_raw(row.id.pid))) {
+            Ok(found) if found.as_raw() == number => group.push(row.id.pid),
+            // ESRCH: it has just ended.
+            Ok(_) | Err(Errno::ESRCH) => {}
+            Err(error) => return Err(error.into()),
+        }
     }
-}
-
-fn listed(pids: &[i32]) -> String {
-    let pids: Vec<String> = pids.iter().map(i32::to_string).collect();
-    pids.join(", ")
+    Ok(group)
 }

@@ -37,9 +37,10 @@ pub(super) trait Lineage: Sized {
     fn undetermined(&mut self) -> io::Result<Vec<ProcessId>>;
 
     /// Returns processes that belong to a recorded process and may not be its descendants any more.
-    ///
-    /// Fails with an [`UnknownOwner`](super::UnknownOwner) if the system does not show the owner of some.
     fn companions(id: &ProcessId, rows: &[Process]) -> io::Result<Vec<i32>>;
+
+    /// Returns processes that may belong to a recorded process, which the system does not show.
+    fn possible(id: &ProcessId, rows: &[Process]) -> io::Result<Vec<i32>>;
 
     /// True if the system hides who started this process.
     fn is_origin_hidden(row: &Process) -> io::Result<bool>;

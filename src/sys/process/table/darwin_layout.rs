@@ -6,9 +6,11 @@ use crate::sys::ProcessId;
 /// Size of `struct kinfo_proc` of `sys/sysctl.h` on 64 bits.
 pub(super) const ROW: usize = 648;
 
-// Offsets of fields of `struct kinfo_proc`, as a C compiler gives them for both processors of Macs.
+// Offsets of fields of `struct timeval`, with which `struct kinfo_proc` begins: the start time.
 const SECONDS: usize = 0;
 const MICROSECONDS: usize = 8;
+
+// Offsets of other fields of `struct kinfo_proc`, as a C compiler gives them for both processors of Macs.
 const STATE: usize = 36;
 const PID: usize = 40;
 const REAL_USER: usize = 392;
@@ -48,15 +50,20 @@ pub(super) fn parse_rows(bytes: &[u8]) -> Option<Vec<TableRow>> {
     rows.map(parse_row).collect()
 }
 
+/// Reads a `struct timeval` as microseconds since 1970.
+pub(super) fn parse_time(bytes: &[u8]) -> Option<u64> {
+    let seconds = u64::try_from(i64::from_ne_bytes(field(bytes, SECONDS)?)).ok()?;
+    let micros = u64::try_from(i32::from_ne_bytes(field(bytes, MICROSECONDS)?)).ok()?;
+    seconds.checked_mul(1_000_000)?.checked_add(micros)
+}
+
 fn parse_row(row: &[u8]) -> Option<TableRow> {
-    let seconds = u64::try_from(i64::from_ne_bytes(field(row, SECONDS)?)).ok()?;
-    let micros = u64::try_from(i32::from_ne_bytes(field(row, MICROSECONDS)?)).ok()?;
     let state = *row.get(STATE)?;
     Some(TableRow {
         process: Process {
             id: ProcessId {
                 pid: i32::from_ne_bytes(field(row, PID)?),
-                started: seconds.checked_mul(1_000_000)?.checked_add(micros)?,
+                started: parse_time(row)?,
             },
             parent: i32::from_ne_bytes(field(row, PARENT)?),
             zombie: state == ZOMBIE,

@@ -4,10 +4,12 @@
 
 use super::Process;
 use super::darwin_layout::{
-    Birth, InitialStrings, ROW, TableRow, parse_birth, parse_rows, parse_strings,
+    Birth, InitialStrings, ROW, TableRow, parse_birth, parse_rows, parse_strings, parse_time,
 };
 use crate::sys::darwin::{sysctl, sysctl_size, unique_identifiers};
-use nix::libc::{CTL_KERN, ENOMEM, ESRCH, KERN_PROC, KERN_PROC_ALL, KERN_PROC_PID, KERN_PROCARGS2};
+use nix::libc::{
+    CTL_KERN, ENOMEM, ESRCH, KERN_BOOTTIME, KERN_PROC, KERN_PROC_ALL, KERN_PROC_PID, KERN_PROCARGS2,
+};
 use std::io;
 
 /// Maximum number of reads of a table that grows meanwhile.
@@ -15,6 +17,9 @@ const TRIES: u32 = 10;
 
 /// Number of processes that may begin between the question for the size and the reading.
 const SPARE_ROWS: usize = 64;
+
+/// Size of `struct timeval` on 64 bits.
+const TIME: usize = 16;
 
 /// Maximum size of the initial strings, in bytes: `ARG_MAX`, above which the kernel refuses to answer.
 const STRINGS: usize = 1 << 20;
@@ -51,6 +56,12 @@ pub(in crate::sys::process) fn rows() -> io::Result<Vec<TableRow>> {
 
 fn read_rows(bytes: &[u8]) -> io::Result<Vec<TableRow>> {
     parse_rows(bytes).ok_or_else(|| io::Error::other("The process table has an unknown layout."))
+}
+
+/// Returns the time at which the machine started, in microseconds since 1970.
+pub(in crate::sys::process) fn boot_time() -> io::Result<u64> {
+    let bytes = sysctl(&mut [CTL_KERN, KERN_BOOTTIME], TIME)?;
+    parse_time(&bytes).ok_or_else(|| io::Error::other("The start of the machine is unknown."))
 }
 
 /// Returns the number of a process and that of its origin; `None` without one.

@@ -14,7 +14,7 @@ pub(super) use darwin_layout::Birth;
 pub(super) use darwin_layout::TableRow;
 pub(super) use system::{all, arguments, environment, find};
 #[cfg(target_os = "macos")]
-pub(super) use system::{birth, rows};
+pub(super) use system::{birth, boot_time, rows};
 
 /// One row of the process table.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -107,7 +107,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("mutation", 633),
     ("source", 3_491),
     ("report", 5_124),
-    ("sys", 3_383),
+    ("sys", 3_398),
     ("task", 5_064),
     ("turn", 2_525),
 ];

@@ -5,7 +5,7 @@
 //! breaks the line. Its children are then found by their session or their tag, or reported as undetermined.
 
 use super::Lineage;
-use super::ledger::{Kinship, Ledger, Sign};
+use super::ledger::{Ledger, Sign};
 use crate::sys::ProcessId;
 use crate::sys::clock::monotonic;
 use crate::sys::process::TAG;
@@ -75,28 +75,16 @@ impl Lineage for Descendants {
         self.looked = monotonic();
         let rows = table::rows()?;
         self.births = births_of(&rows, &self.births)?;
-        let mut born: Vec<(Birth, &TableRow)> = rows
+        let born = rows
             .iter()
             .filter_map(|row| Some((*self.births.get(&row.process.id)?, row)))
             .collect();
-        // A parent has a smaller number than its child.
-        born.sort_by_key(|(birth, _)| *birth);
-        self.undetermined.clear();
-        let mut members = Vec::new();
-        for (birth, row) in born {
-            let process = &row.process;
-            let sign = || sign_of(row, self.me, &members, &self.mark);
-            match self.ledger.judge(birth, sign) {
-                Kinship::Member if process.id.pid != self.me && !process.zombie => {
-                    members.push(process.clone());
-                }
-                Kinship::Undetermined if !process.zombie => {
-                    self.undetermined.push(process.id.clone());
-                }
-                _ => {}
-            }
-        }
-        Ok(members)
+        let (me, mark) = (self.me, &self.mark);
+        let seen = self
+            .ledger
+            .survey(born, |row, members| sign_of(row, me, members, mark));
+        self.undetermined = seen.undetermined;
+        Ok(seen.members)
     }
 
     fn are_gone(&mut self) -> io::Result<bool> {

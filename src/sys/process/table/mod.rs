@@ -9,9 +9,7 @@ mod system;
 use crate::sys::ProcessId;
 
 #[cfg(any(target_os = "macos", test))]
-pub(super) use darwin_layout::Birth;
-#[cfg(target_os = "macos")]
-pub(super) use darwin_layout::TableRow;
+pub(super) use darwin_layout::{Birth, TableRow};
 pub(super) use system::{all, arguments, environment, find};
 #[cfg(target_os = "macos")]
 pub(super) use system::{birth, boot_time, rows};

@@ -41,6 +41,8 @@
 //!   main.rs     the binary
 //!   build.rs    the name of the build
 
+#![cfg_attr(not(target_os = "macos"), forbid(unsafe_code))]
+
 pub mod agent;
 pub mod cli;
 pub mod config;

@@ -21,12 +21,15 @@ fi
 checksum_of() {   # target
     cut -d' ' -f1 "dist/ralph-loop-$version-$1.tar.gz.sha256"
 }
-x86_64=$(checksum_of x86_64-unknown-linux-musl)
-aarch64=$(checksum_of aarch64-unknown-linux-musl)
+linux_x86_64=$(checksum_of x86_64-unknown-linux-musl)
+linux_aarch64=$(checksum_of aarch64-unknown-linux-musl)
+darwin_x86_64=$(checksum_of x86_64-apple-darwin)
+darwin_aarch64=$(checksum_of aarch64-apple-darwin)
 
 stamp() {   # standard input to standard output
     sed -e "s|@VERSION@|$version|g" -e "s|@REPOSITORY@|$repository|g" -e "s|@OWNER@|$owner|g" -e "s|@SCOPE@|$scope|g" \
-        -e "s|@SHA256_X86_64@|$x86_64|g" -e "s|@SHA256_AARCH64@|$aarch64|g"
+        -e "s|@SHA256_LINUX_X86_64@|$linux_x86_64|g" -e "s|@SHA256_LINUX_AARCH64@|$linux_aarch64|g" \
+        -e "s|@SHA256_DARWIN_X86_64@|$darwin_x86_64|g" -e "s|@SHA256_DARWIN_AARCH64@|$darwin_aarch64|g"
 }
 
 stamp < "$here/install.sh" > dist/install.sh
@@ -38,14 +41,18 @@ pack() {   # folder
     cp README.md LICENSE-APACHE LICENSE-MIT "$1"
     npm pack --silent --pack-destination dist "$1"
 }
-for pair in x86_64:x64 aarch64:arm64; do
-    name=ralph-loop-$version-${pair%:*}-unknown-linux-musl
-    folder=$scratch/${pair#*:}
+pack_program() {   # target, npm's name of the system, npm's name of the processor
+    name=ralph-loop-$version-$1
+    folder=$scratch/$2-$3
     mkdir "$folder"
     tar -xzf "dist/$name.tar.gz" -C "$folder" --strip-components=1 "$name/ralph"
-    sed "s|@CPU@|${pair#*:}|g" "$here/npm/platform.json" | stamp > "$folder/package.json"
+    sed -e "s|@OS@|$2|g" -e "s|@CPU@|$3|g" "$here/npm/platform.json" | stamp > "$folder/package.json"
     pack "$folder"
-done
+}
+pack_program x86_64-unknown-linux-musl linux x64
+pack_program aarch64-unknown-linux-musl linux arm64
+pack_program x86_64-apple-darwin darwin x64
+pack_program aarch64-apple-darwin darwin arm64
 mkdir "$scratch/wrapper"
 stamp < "$here/npm/ralph" > "$scratch/wrapper/ralph"
 chmod 755 "$scratch/wrapper/ralph"

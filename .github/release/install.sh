@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs ralph @VERSION@ for Linux into ~/.local/bin, or into RALPH_INSTALL_DIR. Needs no root.
+# Installs ralph @VERSION@ for Linux and macOS into ~/.local/bin, or into RALPH_INSTALL_DIR. Needs no root.
 #   curl -fsSL https://github.com/@REPOSITORY@/releases/download/v@VERSION@/install.sh | sh
 # RALPH_DOWNLOAD names another place with the archives of this version, such as a mirror. This script holds their
 # checksums, so the place need not be trusted.
@@ -24,15 +24,21 @@ fetch() {   # address, file
 
 # All is in a function, so that half a script does nothing.
 install() {
-    system=$(uname -s)
-    [ "$system" = Linux ] || refuse "There is no program for $system. Build it: cargo install ralph-loop --locked"
-    machine=$(uname -m)
-    case $machine in
-    x86_64 | amd64) target=x86_64-unknown-linux-musl checksum=@SHA256_X86_64@ ;;
-    aarch64 | arm64) target=aarch64-unknown-linux-musl checksum=@SHA256_AARCH64@ ;;
-    *) refuse "There is no program for $machine. Build it: cargo install ralph-loop --locked" ;;
+    platform="$(uname -s) $(uname -m)"
+    case $platform in
+    'Linux x86_64' | 'Linux amd64') target=x86_64-unknown-linux-musl checksum=@SHA256_LINUX_X86_64@ ;;
+    'Linux aarch64' | 'Linux arm64') target=aarch64-unknown-linux-musl checksum=@SHA256_LINUX_AARCH64@ ;;
+    'Darwin x86_64') target=x86_64-apple-darwin checksum=@SHA256_DARWIN_X86_64@ ;;
+    'Darwin arm64') target=aarch64-apple-darwin checksum=@SHA256_DARWIN_AARCH64@ ;;
+    *) refuse "There is no program for $platform. Build it: cargo install ralph-loop --locked" ;;
     esac
-    has sha256sum || refuse 'sha256sum is needed.'
+    if has sha256sum; then
+        sums=sha256sum
+    elif has shasum; then
+        sums='shasum -a 256'
+    else
+        refuse 'sha256sum or shasum is needed.'
+    fi
     name=ralph-loop-@VERSION@-$target
     from=${RALPH_DOWNLOAD:-https://github.com/@REPOSITORY@/releases/download/v@VERSION@}
     into=${RALPH_INSTALL_DIR:-${HOME:?}/.local/bin}
@@ -41,7 +47,7 @@ install() {
     trap 'rm -rf "$scratch"' EXIT
     trap 'exit 1' HUP INT TERM
     fetch "$from/$name.tar.gz" "$scratch/archive" || refuse "$from/$name.tar.gz cannot be fetched."
-    echo "$checksum  $scratch/archive" | sha256sum -c > /dev/null 2>&1 \
+    echo "$checksum  $scratch/archive" | $sums -c > /dev/null 2>&1 \
         || refuse "The checksum of $from/$name.tar.gz differs. Nothing was installed."
     tar -xzf "$scratch/archive" -C "$scratch" "$name/ralph"
     "$scratch/$name/ralph" --version > /dev/null || refuse 'The program does not run here. Nothing was installed.'

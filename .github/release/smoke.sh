@@ -7,7 +7,9 @@ refuse() {
     exit 1
 }
 archive=${1:?name an archive}
-(cd "$(dirname "$archive")" && sha256sum -c "$(basename "$archive").sha256")
+sums=sha256sum
+command -v sha256sum > /dev/null 2>&1 || sums='shasum -a 256'
+(cd "$(dirname "$archive")" && $sums -c "$(basename "$archive").sha256")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 tar -xzf "$archive" -C "$work"

@@ -15,7 +15,8 @@ use crate::engine::{World as _, read_for_prompt};
 use crate::gate::mutation_test::MutationEngine;
 use crate::machine::{agent_order, gate_order};
 use crate::report::mutation_test::{Envelope, SURVIVORS, TIMEOUT};
-use crate::sys::process::{close_to_others, is_inside_agent};
+use crate::sys::itself::close_to_others;
+use crate::sys::process::is_inside_agent;
 use crate::sys::signals::Interrupts;
 use crate::task::TaskKey;
 use rmcp::model::{

@@ -13,7 +13,8 @@ use crate::gate::reads_mutmut;
 use crate::report::mutation_test::{Envelope, Options, TargetMeasurement, ToolRefusal};
 use crate::source::Secrets;
 use crate::sys::clock;
-use crate::sys::process::{Supervisor, close_to_others, is_inside_agent};
+use crate::sys::itself::{close_to_others, own_program};
+use crate::sys::process::{Supervisor, is_inside_agent};
 use crate::sys::signals::Interrupts;
 use crate::sys::walk::{DirEntry, walk};
 use clap::Args;
@@ -193,7 +194,7 @@ impl MutationTestArgs {
         private_folder(&cache).map_err(Fault::from)?;
         let own = CacheFolder::temporary_folder(&cache).map_err(Fault::from)?;
         let all = base_environment();
-        let spawn = Supervisor::new(PathBuf::from("/proc/self/exe"), Some(interrupts.clone()));
+        let spawn = Supervisor::new(own_program(), Some(interrupts.clone()));
         let work = own.path_of("mutation-test");
         let mut measured = measure_target(
             &TestRequest {

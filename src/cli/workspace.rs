@@ -13,8 +13,9 @@ use crate::machine::policy::{Budget, FRUITLESS_REWORKS, IDLE_ITERATIONS, MOST_WA
 use crate::machine::state::{Phase, State};
 use crate::machine::stop::StopReason;
 use crate::source::Classifier;
+use crate::sys::itself::{close_to_others, own_program};
 use crate::sys::lock::{self, Lock};
-use crate::sys::process::{Supervisor, close_to_others};
+use crate::sys::process::Supervisor;
 use crate::sys::signals::Interrupts;
 use crate::task::{Grammar, Sections, Stages, TaskRules};
 use std::path::{Path, PathBuf};
@@ -360,7 +361,7 @@ impl Workspace {
             places: self.places.clone(),
             settings: self.settings.clone(),
             repositories: self.open_repositories()?,
-            supervisor: Supervisor::new(PathBuf::from("/proc/self/exe"), Some(interrupts.clone())),
+            supervisor: Supervisor::new(own_program(), Some(interrupts.clone())),
             interrupts,
             environment: base_environment(),
             listener: Box::new(move |event, state| {

@@ -4,6 +4,7 @@
 
 use crate::journal::{JournalError, Unread};
 use crate::source::Problem;
+use crate::sys::process::UnknownOwner;
 use std::io;
 
 /// The kind of a fault.
@@ -19,7 +20,7 @@ pub enum FaultKind {
     Internal,
     /// Disk or I/O.
     Io,
-    /// Another run holds the workspace, or a process of an earlier one still lives.
+    /// Another run holds the workspace, or a process of an earlier one lives or may live.
     Busy,
 }
 
@@ -49,6 +50,10 @@ impl Fault {
 
 impl From<io::Error> for Fault {
     fn from(error: io::Error) -> Self {
+        if UnknownOwner::is_cause_of(&error) {
+            let hint = "end that process, or type the command in another terminal";
+            return Self::new(FaultKind::Busy, error.to_string(), hint).caused_by(error);
+        }
         // Without a number of the system's it is the disk adapter's own refusal.
         let hint = match (error.kind(), error.raw_os_error()) {
             (io::ErrorKind::InvalidInput, None) => {
@@ -96,5 +101,22 @@ impl From<JournalError> for Fault {
 impl From<crate::machine::Impossible> for Fault {
     fn from(error: crate::machine::Impossible) -> Self {
         Self::internal_fault(error.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Fault, FaultKind, UnknownOwner};
+    use std::io;
+
+    #[test]
+    fn a_process_of_an_unknown_owner_is_no_fault_of_the_disk() {
+        let unknown = io::Error::other(UnknownOwner("Whose is 7?".to_owned()));
+        let fault = Fault::from(unknown);
+        assert_eq!((fault.kind, &*fault.what), (FaultKind::Busy, "Whose is 7?"));
+        assert_eq!(
+            Fault::from(io::Error::other("Whose is 7?")).kind,
+            FaultKind::Io
+        );
     }
 }

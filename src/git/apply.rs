@@ -10,6 +10,7 @@ use super::open::{HeadPosition, OpenRepo};
 use super::package_folders::is_repository;
 use super::plan::{PathAction, RestorePlan};
 use super::tree::{self, GITLINK, Leaf};
+use crate::sys::disk::sync_volume;
 use crate::sys::walk::walk;
 use git2::Oid;
 use git2::build::CheckoutBuilder;
@@ -31,12 +32,7 @@ pub(super) struct AppliedPlan {
 
 /// Waits until the kept commit is on the disk. Nothing may be removed before.
 pub(super) fn sync_objects(open: &OpenRepo) -> Result<(), GitError> {
-    let folder = fs_err::File::open(open.repo.commondir());
-    #[cfg(target_os = "linux")]
-    let synced = folder.and_then(|folder| Ok(nix::unistd::syncfs(&folder)?));
-    #[cfg(not(target_os = "linux"))]
-    let synced = folder.and_then(|folder| folder.sync_all());
-    synced.with_action("wait for the disk")
+    sync_volume(open.repo.commondir()).with_action("wait for the disk")
 }
 
 /// Moves the branch and HEAD. An unborn branch loses its reference.

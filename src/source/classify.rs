@@ -56,6 +56,15 @@ impl Classifier {
 
 /// Compiles patterns in the syntax of [`Classifier`].
 pub fn compile_globs(patterns: &[String]) -> Result<GlobSet, globset::Error> {
+    compile(patterns, false)
+}
+
+/// Compiles such patterns for a file system that may ignore the case of names.
+pub fn compile_folded_globs(patterns: &[String]) -> Result<GlobSet, globset::Error> {
+    compile(patterns, true)
+}
+
+fn compile(patterns: &[String], is_folded: bool) -> Result<GlobSet, globset::Error> {
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {
         let mut whole = pattern.strip_prefix("./").unwrap_or(pattern).to_owned();
@@ -68,6 +77,7 @@ pub fn compile_globs(patterns: &[String]) -> Result<GlobSet, globset::Error> {
             GlobBuilder::new(&whole)
                 .literal_separator(true)
                 .empty_alternates(true)
+                .case_insensitive(is_folded)
                 .build()?,
         );
     }
@@ -143,6 +153,23 @@ mod tests {
         assert_eq!(own.kind_of(b"a/spec/x"), Kind::Other);
         let error = Classifier::new(&["a[".into()], &[], &[]).unwrap_err();
         assert_eq!(error.glob(), Some("**/a["));
+    }
+
+    #[test]
+    fn folded_patterns_match_names_in_any_case() {
+        let patterns = ["CLAUDE.md".to_owned(), ".github/".to_owned()];
+        let [exact, folded] = [compile_globs(&patterns), compile_folded_globs(&patterns)];
+        let (exact, folded) = (exact.unwrap(), folded.unwrap());
+        for (path, is_exact) in [
+            ("a/CLAUDE.md", true),
+            ("a/claude.MD", false),
+            (".github/workflows/x.yml", true),
+            (".GitHub/workflows/x.yml", false),
+        ] {
+            assert_eq!(exact.is_match(path), is_exact, "{path}");
+            assert!(folded.is_match(path), "{path}");
+        }
+        assert!(!folded.is_match("github/x"));
     }
 
     #[test]

@@ -4,8 +4,11 @@
 
 pub mod cache_file;
 pub mod clock;
+#[cfg(target_os = "macos")]
+mod darwin;
 pub mod disk;
 pub mod file_stat;
+pub mod itself;
 pub mod lock;
 pub mod log;
 pub mod poison;
@@ -15,6 +18,9 @@ pub mod programs;
 pub mod signals;
 pub mod terminal;
 pub mod walk;
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+compile_error!("ralph supervises processes on Linux and macOS only.");
 
 use crate::machine::budget::Most;
 use crate::machine::facts::ProcessEnd;
@@ -167,7 +173,8 @@ impl FinishedProcess {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct ProcessId {
     pub pid: i32,
-    /// Start time in clock ticks since boot (field 22 of `/proc/<pid>/stat`), because pids are reused.
+    /// Start time, because pids are reused. On Linux in clock ticks since boot (field 22 of `/proc/<pid>/stat`), on
+    /// macOS in microseconds since 1970.
     pub started: u64,
 }
 

@@ -6,6 +6,7 @@
 //! closed pipe is an error and does not kill the process. Children start with the default handlers.
 
 use super::clock;
+use super::itself::is_ignored;
 use super::poison::ignore_poison;
 use nix::libc::{SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGXFSZ};
 use signal_hook::iterator::Signals;
@@ -172,14 +173,4 @@ pub(crate) fn endings() -> impl Iterator<Item = i32> {
     [SIGINT, SIGTERM, SIGHUP]
         .into_iter()
         .filter(|signal| *signal != SIGHUP || !is_ignored(SIGHUP))
-}
-
-/// True if the process was started with this signal ignored (`SigIgn` of `/proc/self/status`).
-fn is_ignored(signal: i32) -> bool {
-    let status = fs_err::read_to_string("/proc/self/status").unwrap_or_default();
-    status
-        .lines()
-        .find_map(|line| line.strip_prefix("SigIgn:"))
-        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-        .is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }

@@ -8,7 +8,6 @@
 //! Refuses to know: the expected answers of ralph.
 
 use assert_cmd::Command as Assert;
-use nix::sys::statvfs::{FsFlags, statvfs};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -88,14 +87,25 @@ pub(crate) fn use_memory() {
     static MEMORY: Once = Once::new();
     MEMORY.call_once(|| {
         let memory = Path::new("/dev/shm");
-        let fits = statvfs(memory).is_ok_and(|found| {
-            let free = found.blocks_available() * found.fragment_size();
-            free >= 8 << 30 && !found.flags().contains(FsFlags::ST_NOEXEC)
-        });
-        if fits {
+        if has_room(memory) {
             tempfile::env::override_temp_dir(memory).unwrap();
         }
     });
+}
+
+#[cfg(target_os = "linux")]
+fn has_room(memory: &Path) -> bool {
+    use nix::sys::statvfs::{FsFlags, statvfs};
+    statvfs(memory).is_ok_and(|found| {
+        let free = found.blocks_available() * found.fragment_size();
+        free >= 8 << 30 && !found.flags().contains(FsFlags::ST_NOEXEC)
+    })
+}
+
+/// Other systems have no file system in memory at this path.
+#[cfg(not(target_os = "linux"))]
+fn has_room(_: &Path) -> bool {
+    false
 }
 
 /// A workspace.

@@ -23,7 +23,12 @@ tests! {
     ]
 }
 
-const TARGETS: [&str; 2] = ["x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl"];
+const TARGETS: [&str; 4] = [
+    "x86_64-unknown-linux-musl",
+    "aarch64-unknown-linux-musl",
+    "x86_64-apple-darwin",
+    "aarch64-apple-darwin",
+];
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Copies what the scripts read, so that a test may change it.
@@ -204,8 +209,10 @@ fn the_installer_refuses_what_it_cannot_trust() {
         );
         assert!(!program.exists());
     };
-    ends_without_a_program(install("Darwin arm64"), "There is no program for Darwin.");
-    ends_without_a_program(install("Linux riscv64"), "There is no program for riscv64.");
+    for platform in ["SunOS i86pc", "Linux riscv64", "Darwin riscv64"] {
+        let reason = format!("There is no program for {platform}.");
+        ends_without_a_program(install(platform), &reason);
+    }
 
     let archive = format!("dist/ralph-loop-{VERSION}-{}.tar.gz", TARGETS[1]);
     let bytes = project.bytes(&archive);
@@ -217,8 +224,14 @@ fn the_installer_refuses_what_it_cannot_trust() {
     ends_without_a_program(install("Linux aarch64"), "cannot be fetched.");
     project.write(&archive, bytes);
 
-    for machine in ["aarch64", "x86_64", "amd64"] {
-        let done = install(&format!("Linux {machine}")).code(0);
+    for platform in [
+        "Linux aarch64",
+        "Linux x86_64",
+        "Linux amd64",
+        "Darwin arm64",
+        "Darwin x86_64",
+    ] {
+        let done = install(platform).code(0);
         assert!(
             done.out.contains(&format!("ralph {VERSION} is in ")),
             "{}",

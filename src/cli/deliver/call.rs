@@ -3,6 +3,7 @@
 use super::super::{Fault, base_environment};
 use crate::machine::facts::ProcessEnd;
 use crate::source::text::{beginning, line};
+use crate::sys::itself::own_program;
 use crate::sys::process::Supervisor;
 use crate::sys::programs::on_path;
 use crate::sys::signals::Interrupts;
@@ -123,9 +124,8 @@ impl Caller {
         ];
         env.retain(|(name, _)| quiet.iter().all(|(other, _)| name != other));
         env.extend(quiet.map(|(name, value)| (name.to_owned(), value.to_owned())));
-        let program = PathBuf::from("/proc/self/exe");
         Ok(Self {
-            supervisor: Supervisor::new(program, Some(Interrupts::install()?)),
+            supervisor: Supervisor::new(own_program(), Some(Interrupts::install()?)),
             env,
             folder: tempfile::Builder::new()
                 .prefix("ralph-deliver-")

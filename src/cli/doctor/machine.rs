@@ -1,24 +1,33 @@
-//! ralph's own requirements: processes that can be ended with all their children, /proc, a cache.
+//! ralph's own requirements: processes that can be ended with all their children, the process table, a cache.
 //!
 //! Each is tried, not guessed from a version.
 
 use super::{InspectionFinding, Level, Probe, cache_folder};
 use crate::sys::ProcessId;
+use crate::sys::itself::SYSTEM;
 use crate::sys::lock::Lock;
+use nix::sys::utsname::uname;
 
 /// A process that leaves another one behind, which needs no program and ends by itself after some seconds.
 const LEAVES_ONE: &str = "(ulimit -t 5; while :; do :; done) & exit 0";
 
 pub(super) fn check_kernel() -> InspectionFinding {
-    let release = fs_err::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    let release: String = release.trim().chars().take(60).collect();
     match ProcessId::own() {
-        Ok(_) => ok_finding("kernel", format!("Linux {release}, /proc is readable")),
+        Ok(_) => ok_finding("kernel", kernel()),
         Err(error) => {
-            let hint = "mount /proc so that this user sees its own processes";
-            InspectionFinding::new_error("machine", "kernel", error.to_string(), hint)
+            InspectionFinding::new_error("machine", "kernel", error.to_string(), SYSTEM.table_hint)
         }
     }
+}
+
+/// Returns the kernel's name and version, and the place of its process table.
+fn kernel() -> String {
+    let name = uname().map_or_else(
+        |_| std::env::consts::OS.to_owned(),
+        |name| format!("{} {}", name.sysname().display(), name.release().display()),
+    );
+    let name: String = name.chars().take(70).collect();
+    format!("{name}, {} is readable", SYSTEM.table)
 }
 
 /// Starts a process that leaves another one behind: both must be gone afterwards.
@@ -33,8 +42,7 @@ pub(super) fn check_supervision(probe: &Probe) -> InspectionFinding {
         ),
         Err(fault) => fault.what,
     };
-    let hint = "ralph needs Linux with PR_SET_CHILD_SUBREAPER and signals between own processes (no seccomp filter against prctl or kill)";
-    InspectionFinding::new_error("machine", "processes", what, hint)
+    InspectionFinding::new_error("machine", "processes", what, SYSTEM.supervision_hint)
 }
 
 /// Writes and locks a file in the cache folder.

@@ -5,6 +5,7 @@ use super::{Fault, FaultKind, base_environment};
 use crate::machine::facts::ProcessEnd;
 use crate::source::environment_for;
 use crate::source::text::line;
+use crate::sys::itself::own_program;
 use crate::sys::process::Supervisor;
 use crate::sys::programs::on_path;
 use crate::sys::signals::Interrupts;
@@ -43,10 +44,7 @@ impl Probe {
         env.push(("DISABLE_AUTOUPDATER".to_owned(), "1".to_owned()));
         Ok(Self {
             path: path.to_owned(),
-            supervisor: Supervisor::new(
-                PathBuf::from("/proc/self/exe"),
-                Some(Interrupts::install()?),
-            ),
+            supervisor: Supervisor::new(own_program(), Some(Interrupts::install()?)),
             env,
             folder: tempfile::Builder::new().prefix("ralph-doctor-").tempdir()?,
         })

@@ -6,6 +6,7 @@ use super::{Inspection, InspectionFinding, Level, Package, Probe};
 use crate::cli::inspect::engines::{Needed, of_package};
 use crate::cli::inspect::{needed_roles, needs_maven};
 use crate::config::{PRESETS, Preset};
+use crate::sys::itself::own_program;
 use crate::sys::programs::on_path;
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt as _;
@@ -224,7 +225,7 @@ fn of_tool(
 ///
 /// None is started: some begin to work with any arguments.
 pub(super) fn list_ralphs(path: &str) -> Vec<InspectionFinding> {
-    let own = file_identity(Path::new("/proc/self/exe"));
+    let own = file_identity(&own_program());
     let version = env!("CARGO_PKG_VERSION");
     let mut findings = Vec::new();
     for (place, file) in on_path(path, "ralph").enumerate() {

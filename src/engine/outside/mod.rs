@@ -49,7 +49,7 @@ use crate::sys::ProcessId;
 use crate::sys::clock::{self, Stopwatch};
 use crate::sys::disk::remove;
 use crate::sys::log;
-use crate::sys::process::{Supervisor, reap};
+use crate::sys::process::{Supervisor, UnknownOwner, reap};
 use crate::sys::signals::Interrupts;
 use attempt::RunningAgent;
 use edits::TurnLog;
@@ -266,6 +266,9 @@ impl Outside {
         let id = process.map(|(pid, started)| ProcessId { pid, started });
         let reaped =
             reap(id.as_ref(), &self.iteration_tag(iteration), REAP_PATIENCE).map_err(|error| {
+                if UnknownOwner::is_cause_of(&error) {
+                    return Fault::from(error);
+                }
                 Fault::new(
                     FaultKind::Busy,
                     format!("A process of iteration {iteration} still lives: {error}."),

@@ -4,7 +4,8 @@
 use super::Outside;
 use crate::config::Settings;
 use crate::engine::Fault;
-use crate::source::compile_globs;
+use crate::source::{compile_folded_globs, compile_globs};
+use crate::sys::disk::NAMES_MAY_IGNORE_CASE;
 use globset::GlobSet;
 
 /// The compiled patterns of one configuration.
@@ -27,9 +28,17 @@ impl Patterns {
         let spec_files = spec_files
             .iter()
             .map(|pattern| compile_setting("spec_files", std::slice::from_ref(pattern)));
+        // Under another case an agent could write what a tool then reads under the protected name.
+        let compile_guard = |key, patterns| {
+            if NAMES_MAY_IGNORE_CASE {
+                compile_folded_globs(patterns).map_err(|error| refuse_pattern(key, &error))
+            } else {
+                compile_setting(key, patterns)
+            }
+        };
         Ok(Self {
-            protected: compile_setting("policy.protected", &policy.protected)?,
-            instructions: compile_setting("policy.instructions", &policy.instructions)?,
+            protected: compile_guard("policy.protected", &policy.protected)?,
+            instructions: compile_guard("policy.instructions", &policy.instructions)?,
             allowed: compile_setting("policy.allow", &policy.allow)?,
             spec_files: spec_files.collect::<Result<_, _>>()?,
         })
@@ -48,6 +57,9 @@ impl Outside {
 
 /// Compiles the patterns of a key of the configuration.
 pub(super) fn compile_setting(key: &str, patterns: &[String]) -> Result<GlobSet, Fault> {
-    compile_globs(patterns)
-        .map_err(|error| Fault::setup_fault(format!("{key}: {error}."), "fix the pattern"))
+    compile_globs(patterns).map_err(|error| refuse_pattern(key, &error))
+}
+
+fn refuse_pattern(key: &str, error: &globset::Error) -> Fault {
+    Fault::setup_fault(format!("{key}: {error}."), "fix the pattern")
 }

@@ -6,6 +6,9 @@
 //! device or a directory in place of a file is an error, and ralph does not block on it.
 
 mod swap;
+mod volume;
+
+pub use volume::{NAMES_MAY_IGNORE_CASE, sync_volume};
 
 use super::{Disk, Swap};
 use crate::source::digest_of;

@@ -6,6 +6,7 @@
 use super::{RealDisk, if_there, in_path, open_regular, stage, sync_folder};
 use crate::sys::{Disk as _, Swap};
 use fs_err as fs;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{MetadataExt as _, fchown};
 use std::path::Path;
@@ -144,15 +145,8 @@ fn rename_if_equal(
     Ok(Swap::Done)
 }
 
-/// Exchanges two files atomically.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
+/// Exchanges two files atomically: by `renameat2` with `RENAME_EXCHANGE` on Linux, `renameatx_np` with `RENAME_SWAP` on
+/// macOS.
 fn exchange(one: &Path, other: &Path) -> io::Result<()> {
-    use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
-    renameat2(AT_FDCWD, one, AT_FDCWD, other, RenameFlags::RENAME_EXCHANGE).map_err(io::Error::from)
-}
-
-/// Fails, because this system has no such call.
-#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-fn exchange(_: &Path, _: &Path) -> io::Result<()> {
-    Err(ErrorKind::Unsupported.into())
+    Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
 }

@@ -4,17 +4,20 @@
 //! its reports:
 //!
 //! ```text
-//! ralph ──lifeline, order, "stop", "kill"──► supervisor (own session, subreaper) ──► process (own group)
-//!       ◄──started, ended─────────────────                                       ◄── output → capped logs
+//! ralph ──lifeline, order, "stop", "kill"──► supervisor (own session) ──► process (own group)
+//!       ◄──started, ended─────────────────                            ◄── output → capped logs
 //! ```
 //!
 //! Promises: when ralph is gone for any reason, so is every process it started, in any session, group or environment.
 //! If the supervisor itself is killed, the process, its descendants and everything with the tag are killed. Only a
-//! process that left both its parent and its environment is not reached.
+//! process that left both its parent and its environment is not reached. macOS shows less of other processes
+//! (docs/design.md "On macOS").
 
 mod capture;
+mod descendants;
 mod reap;
 mod supervise;
+mod table;
 mod tree;
 mod watch;
 mod wire;
@@ -23,6 +26,7 @@ pub use reap::{become_agent, is_inside_agent, reap};
 pub use supervise::supervise_main;
 
 use super::clock::{leave_out, monotonic};
+use super::itself::is_unchanged;
 use super::poll::wait_for;
 use super::signals::{Interrupts, Subscription};
 use super::{FinishedProcess, ProcessId, ProcessSpec, Running, Spawn};
@@ -30,7 +34,9 @@ use crate::machine::facts::ProcessEnd;
 use nix::poll::{PollFd, PollFlags};
 use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 use nix::unistd::getpid;
+use std::error::Error;
 use std::ffi::OsStr;
+use std::fmt;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::fd::AsFd as _;
 use std::os::unix::process::ExitStatusExt as _;
@@ -62,17 +68,18 @@ const REAP: Duration = Duration::from_secs(5);
 impl ProcessId {
     /// Returns the current process with this number; `None` without one.
     pub fn of(pid: i32) -> io::Result<Option<Self>> {
-        Ok(tree::find(pid)?.map(|row| row.id))
+        Ok(table::find(pid)?.map(|row| row.id))
     }
 
     pub fn own() -> io::Result<Self> {
         let pid = getpid().as_raw();
-        Self::of(pid)?.ok_or_else(|| io::Error::other("/proc does not show this process."))
+        Self::of(pid)?
+            .ok_or_else(|| io::Error::other("The process table does not show this process."))
     }
 
     /// True while exactly this process exists and is not a zombie.
     pub fn is_alive(&self) -> bool {
-        matches!(tree::find(self.pid), Ok(Some(row)) if row.id == *self && !row.zombie)
+        matches!(table::find(self.pid), Ok(Some(row)) if row.id == *self && !row.zombie)
     }
 
     /// Returns the id of a process that was not started.
@@ -80,6 +87,29 @@ impl ProcessId {
         Self { pid: 0, started: 0 }
     }
 }
+
+/// The error for a process with an owner that the system does not show. The text names the process.
+///
+/// It may belong to an agent, so ralph neither kills it nor continues.
+#[derive(Debug)]
+pub struct UnknownOwner(pub String);
+
+impl UnknownOwner {
+    /// True if the error is about such a process.
+    pub fn is_cause_of(error: &io::Error) -> bool {
+        error
+            .get_ref()
+            .is_some_and(<dyn Error + Send + Sync>::is::<Self>)
+    }
+}
+
+impl fmt::Display for UnknownOwner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for UnknownOwner {}
 
 /// Builds a `Command`, at the only place where this is allowed.
 #[expect(clippy::disallowed_methods, reason = "this is the owner of processes")]
@@ -97,9 +127,11 @@ pub struct Supervisor {
 impl Supervisor {
     /// Creates a supervisor factory.
     ///
-    /// `program` is the ralph binary, which must call [`supervise_main`] when its first argument is [`VERB`].
-    /// `/proc/self/exe` names this binary even after a new one was installed under its path. The first interrupt
-    /// stops running processes, the second kills them. After the first no process is started.
+    /// `program` is the ralph binary ([`own_program`]), which must call [`supervise_main`] when its first argument is
+    /// [`VERB`]. The first interrupt stops running processes, the second kills them. After the first no process is
+    /// started.
+    ///
+    /// [`own_program`]: crate::sys::itself::own_program
     pub fn new(program: PathBuf, interrupts: Option<Interrupts>) -> Self {
         Self {
             program,
@@ -112,6 +144,12 @@ impl Supervisor {
     /// It becomes ready while the caller writes the process's input, and starts nothing by itself. The signals of a
     /// terminal are blocked, so that none can end it before it catches them.
     pub fn ready(&self, tag: &str) -> io::Result<Ready> {
+        if !is_unchanged(&self.program) {
+            return Err(io::Error::other(format!(
+                "{} was replaced while it ran; start ralph again.",
+                self.program.display()
+            )));
+        }
         let mut command = command(&self.program);
         // No environment: the process could read it in /proc, including ralph's secrets.
         command.args([VERB, tag]).env_clear();
@@ -172,7 +210,11 @@ impl Supervisor {
         match supervised.next_report(limit)? {
             Some(SupervisorReport::Started(id)) => supervised.id = id,
             Some(SupervisorReport::Ended(ended)) => return Ok(Box::new(NotRunning(Ok(ended)))),
-            Some(SupervisorReport::Failed { why, errno }) => return Err(wire::failure(why, errno)),
+            Some(SupervisorReport::Failed {
+                why,
+                errno,
+                unknown_owner,
+            }) => return Err(wire::failure(why, errno, unknown_owner)),
             None => {
                 // A fast process can kill its supervisor before that reports the start: this is how the process
                 // ended, not a process that could not be started.
@@ -256,7 +298,11 @@ impl Running for Supervised {
                 tracing::info!(target: "process", end = ?ended.end, leftover_processes = ended.leftover_processes, "end");
                 Ok(ended)
             }
-            Some(SupervisorReport::Failed { why, errno }) => Err(wire::failure(why, errno)),
+            Some(SupervisorReport::Failed {
+                why,
+                errno,
+                unknown_owner,
+            }) => Err(wire::failure(why, errno, unknown_owner)),
             Some(SupervisorReport::Started(_)) | None => Err(self.lost()),
         }
     }
@@ -352,12 +398,4 @@ impl Supervised {
 
 fn is_ready(fd: Option<&PollFd<'_>>) -> bool {
     fd.and_then(PollFd::any).unwrap_or(false)
-}
-
-/// Closes this process's memory, pipes and environment in `/proc` to other processes of the same user.
-///
-/// They include the agent's (but not root's). After it, [`is_inside_agent`] can no longer read this process's own
-/// environment: call that first.
-pub fn close_to_others() -> io::Result<()> {
-    Ok(nix::sys::prctl::set_dumpable(false)?)
 }

@@ -1,18 +1,19 @@
 //! The supervisor: `ralph` executed again under a hidden verb, one for each process.
 //!
-//! Promises: it is a subreaper, so no descendant of the process can leave its tree. Its own environment is empty.
-//! When its lifeline ends, it kills the tree and ends.
+//! Promises: no descendant of the process can leave its tree, as far as the system shows ([`super::descendants`]). Its
+//! own environment is empty. When its lifeline ends, it kills the tree and ends.
 
 use super::capture::{Log, Stream};
-use super::watch::Watch;
+use super::descendants::{Descendants, Lineage as _};
+use super::watch::{LaunchedProcess, Watch};
 use super::wire::{SupervisorLink, SupervisorReport};
 use super::{TAG, command};
 use crate::machine::facts::ProcessEnd;
 use crate::sys::disk::open_regular;
+use crate::sys::itself::{OPEN_FILES, close_to_others};
 use crate::sys::signals::{catch_and_forget, endings, survive_file_limits};
 use crate::sys::{FinishedProcess, ProcessSpec, clock};
 use nix::libc::SIGCHLD;
-use nix::sys::prctl;
 use nix::sys::signal::SigSet;
 use nix::unistd::{getppid, setsid};
 use std::fs::File;
@@ -52,8 +53,7 @@ pub fn supervise_main() -> i32 {
 /// Files that ralph inherited (a lock, a log, a socket of the caller) must not reach the process. Call it before any
 /// file is opened.
 fn close_inherited() -> io::Result<()> {
-    let names =
-        fs_err::read_dir("/proc/self/fd")?.map(|entry| entry.map(|entry| entry.file_name()));
+    let names = fs_err::read_dir(OPEN_FILES)?.map(|entry| entry.map(|entry| entry.file_name()));
     for name in names.collect::<io::Result<Vec<_>>>()? {
         if let Some(number) = name
             .to_str()
@@ -77,6 +77,7 @@ fn supervise(status: &mut File) -> io::Result<Option<FinishedProcess>> {
     };
     let spec: ProcessSpec = serde_json::from_slice(&line)?;
     let began = clock::monotonic();
+    let descendants = Descendants::begin(&spec.tag)?;
     let mut streams = Vec::new();
     let leader = match launch(&spec, &mut streams)? {
         Ok(pid) => pid,
@@ -86,7 +87,12 @@ fn supervise(status: &mut File) -> io::Result<Option<FinishedProcess>> {
             })));
         }
     };
-    Watch::new(spec, leader, parent, control, children, streams, began)
+    let launched = LaunchedProcess {
+        leader,
+        streams,
+        began,
+    };
+    Watch::new(spec, launched, parent, control, children, descendants)
         .run(|id| {
             // If ralph has died meanwhile, the lifeline shows it next.
             let _ = status.write_all(&SupervisorReport::Started(id).line()?);
@@ -95,7 +101,7 @@ fn supervise(status: &mut File) -> io::Result<Option<FinishedProcess>> {
         .map(Some)
 }
 
-/// Makes this process a subreaper in its own session that ignores a terminal's signals.
+/// Gives this process its own session and makes it ignore a terminal's signals.
 ///
 /// Returns a socket that is readable after each child's end.
 fn become_supervisor() -> io::Result<UnixStream> {
@@ -107,9 +113,8 @@ fn become_supervisor() -> io::Result<UnixStream> {
     // ralph starts the supervisor with these blocked, so that none can arrive before they are caught.
     SigSet::all().thread_unblock()?;
     setsid()?;
-    prctl::set_child_subreaper(true)?;
-    // The process may not open the supervisor's pipes or memory through /proc (root may).
-    prctl::set_dumpable(false)?;
+    // The process may not read the supervisor's pipes or memory (root may).
+    close_to_others()?;
     Ok(children)
 }
 

@@ -1,12 +1,13 @@
 //! The supervisor's one loop: output, limits, orders, and the end of the whole tree (docs/design.md "Processes").
 //!
-//! Promises: no process of the tree is left when it returns, which the kernel confirms (ECHILD). A process that
-//! survives KILL for [`UNKILLABLE`] is an error. Nothing that the process does with its output can block the loop.
-//! While ralph is stopped, so is the tree, and limits do not advance.
+//! Promises: no process of the tree is left when it returns, as the system confirms ([`Descendants`]). A process that
+//! survives KILL for [`UNKILLABLE`], or that may belong to the tree, is an error. Nothing that the process does with its
+//! output can block the loop. While ralph is stopped, so is the tree, and limits do not advance.
 
 use super::capture::Stream;
-use super::tree;
+use super::descendants::{CHILDREN, Descendants, Lineage as _};
 use super::wire::{KILL, STOP, SupervisorLink};
+use super::{UnknownOwner, table, tree};
 use crate::machine::facts::ProcessEnd;
 use crate::sys::clock::{leave_out, monotonic};
 use crate::sys::poll::wait_for;
@@ -15,7 +16,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags};
 use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
-use nix::unistd::{Pid, getpid, getppid};
+use nix::unistd::{Pid, getppid};
 use std::collections::BTreeSet;
 use std::io::{self, Read as _};
 use std::os::fd::AsFd as _;
@@ -48,12 +49,22 @@ enum WatchStage {
     Draining(Instant),
 }
 
+/// A process that was just started.
+#[derive(Debug)]
+pub(super) struct LaunchedProcess {
+    /// Its process id, which is also that of its group.
+    pub(super) leader: i32,
+    pub(super) streams: Vec<Stream>,
+    pub(super) began: Instant,
+}
+
 /// A process tree under supervision.
 #[derive(Debug)]
 pub(super) struct Watch {
     spec: ProcessSpec,
     leader: i32,
     parent: Pid,
+    descendants: Descendants,
     /// `None` after the lifeline ended.
     control: Option<SupervisorLink>,
     children: UnixStream,
@@ -82,17 +93,22 @@ pub(super) struct Watch {
 impl Watch {
     pub(super) fn new(
         spec: ProcessSpec,
-        leader: i32,
+        launched: LaunchedProcess,
         parent: Pid,
         control: SupervisorLink,
         children: UnixStream,
-        streams: Vec<Stream>,
-        began: Instant,
+        descendants: Descendants,
     ) -> Self {
+        let LaunchedProcess {
+            leader,
+            streams,
+            began,
+        } = launched;
         Self {
             spec,
             leader,
             parent,
+            descendants,
             control: Some(control),
             children,
             streams,
@@ -118,7 +134,9 @@ impl Watch {
     ) -> io::Result<FinishedProcess> {
         // It was not waited for yet, so it is in the table even after its end.
         let lived = ProcessId::of(self.leader)
-            .and_then(|id| id.ok_or_else(|| io::Error::other("A child is missing in /proc.")))
+            .and_then(|id| {
+                id.ok_or_else(|| io::Error::other("A child is missing in the process table."))
+            })
             .and_then(started)
             .and_then(|()| self.live());
         if let Err(error) = lived {
@@ -131,6 +149,7 @@ impl Watch {
     fn live(&mut self) -> io::Result<()> {
         let mut buffer = vec![0; 64 * 1024];
         loop {
+            self.descendants.look()?;
             self.reap()?;
             self.advance()?;
             if self.is_over() {
@@ -179,8 +198,7 @@ impl Watch {
     /// Collects every child that has ended.
     fn reap(&mut self) -> io::Result<()> {
         loop {
-            // __WALL: children whose end is announced by another signal than CHLD count too.
-            match waitpid(None, Some(WaitPidFlag::WNOHANG | WaitPidFlag::__WALL)) {
+            match waitpid(None, Some(WaitPidFlag::WNOHANG | CHILDREN)) {
                 Ok(WaitStatus::Exited(pid, code)) => {
                     self.note_end(pid, ProcessEnd::Exited { code });
                 }
@@ -195,7 +213,7 @@ impl Watch {
                 Ok(WaitStatus::StillAlive) => return Ok(()),
                 Ok(_) | Err(Errno::EINTR) => {}
                 Err(Errno::ECHILD) => {
-                    self.alone = true;
+                    self.alone = self.alone || self.descendants.are_gone()?;
                     return Ok(());
                 }
                 Err(error) => return Err(error.into()),
@@ -326,18 +344,17 @@ impl Watch {
             return Ok(());
         }
         self.looked = now;
-        let ralph = tree::find(self.parent.as_raw())?;
+        let ralph = table::find(self.parent.as_raw())?;
         let is_stopped =
             matches!(self.stage, WatchStage::Running) && ralph.is_some_and(|row| row.stopped);
         if !is_stopped {
             self.go_on();
         } else if self.paused.is_none() {
-            let me = BTreeSet::from([getpid().as_raw()]);
             // Processes that another program stopped stay stopped.
             self.paused = Some((
                 now,
                 tree::stop(|| {
-                    let mut rows = tree::descendants(&tree::all()?, &me);
+                    let mut rows = self.descendants.living()?;
                     rows.retain(|row| !row.stopped);
                     Ok(rows)
                 })?,
@@ -360,9 +377,8 @@ impl Watch {
     /// Kills the rest of the tree, and returns when the kernel reports that it is empty.
     fn kill_all(&mut self) -> io::Result<()> {
         let give_up = monotonic() + UNKILLABLE;
-        let me = BTreeSet::from([getpid().as_raw()]);
         while !self.alone {
-            match tree::stop_and_kill(|| Ok(tree::descendants(&tree::all()?, &me))) {
+            match tree::stop_and_kill(|| self.descendants.living()) {
                 Ok(killed) => self.leftovers.extend(killed),
                 Err(error) => {
                     if self.end.is_none() {
@@ -379,6 +395,15 @@ impl Watch {
                     UNKILLABLE.as_secs()
                 )));
             }
+        }
+        if let Some(id) = self.descendants.undetermined()?.first() {
+            let program = self.spec.argv.first().map_or("", String::as_str);
+            let why = format!(
+                "The system does not show if process {} belongs to `{program}`. The process that started it ended unseen.",
+                id.pid
+            );
+            self.fault
+                .get_or_insert(io::Error::other(UnknownOwner(why)));
         }
         let leader = self.leader;
         self.leftovers.retain(|id| id.pid != leader);
@@ -440,7 +465,11 @@ impl Watch {
         fds.extend(pipes.map(|pipe| PollFd::new(pipe.as_fd(), PollFlags::POLLIN)));
         wait_for(
             &mut fds,
-            Some(left.map_or(LOOK_AT_PARENT, |left| left.min(LOOK_AT_PARENT))),
+            Some(
+                left.unwrap_or(LOOK_AT_PARENT)
+                    .min(LOOK_AT_PARENT)
+                    .min(Descendants::INTERVAL),
+            ),
         )?;
         self.silence();
         Ok(())

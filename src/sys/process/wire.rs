@@ -1,5 +1,6 @@
 //! The messages between ralph and its supervisor, one JSON object per line. Paths of any bytes are preserved.
 
+use super::UnknownOwner;
 use crate::sys::{FinishedProcess, ProcessId};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,8 @@ pub(super) enum SupervisorReport {
         why: String,
         /// The system's error number, if there is one.
         errno: Option<i32>,
+        /// True for an [`UnknownOwner`].
+        unknown_owner: bool,
     },
 }
 
@@ -60,6 +63,7 @@ impl SupervisorReport {
         Self::Failed {
             why: error.to_string(),
             errno,
+            unknown_owner: UnknownOwner::is_cause_of(error),
         }
     }
 
@@ -71,9 +75,10 @@ impl SupervisorReport {
     }
 }
 
-/// Returns the error that a [`Report::Failed`] describes.
-pub(super) fn failure(why: String, errno: Option<i32>) -> io::Error {
+/// Returns the error that a [`SupervisorReport::Failed`] describes.
+pub(super) fn failure(why: String, errno: Option<i32>, unknown_owner: bool) -> io::Error {
     match errno {
+        _ if unknown_owner => io::Error::other(UnknownOwner(why)),
         Some(number) => io::Error::new(io::Error::from_raw_os_error(number).kind(), why),
         None => io::Error::other(why),
     }
@@ -117,6 +122,7 @@ impl AsFd for SupervisorLink {
 
 #[cfg(test)]
 mod tests {
+    use super::{SupervisorReport, UnknownOwner, failure};
     use crate::machine::budget::Most;
     use crate::sys::ProcessSpec;
     use crate::turn::TranscriptFormat;
@@ -124,6 +130,27 @@ mod tests {
     use std::os::unix::ffi::OsStrExt as _;
     use std::path::PathBuf;
     use std::time::Duration;
+
+    #[test]
+    fn a_process_of_an_unknown_owner_comes_through_as_one() {
+        for (error, expected) in [
+            (std::io::Error::other(UnknownOwner("7?".to_owned())), true),
+            (std::io::Error::other("7?"), false),
+        ] {
+            let line = SupervisorReport::failed(&error).line().unwrap();
+            let SupervisorReport::Failed {
+                why,
+                errno,
+                unknown_owner,
+            } = serde_json::from_slice(&line).unwrap()
+            else {
+                panic!("a failure")
+            };
+            let back = failure(why, errno, unknown_owner);
+            assert_eq!(UnknownOwner::is_cause_of(&back), expected);
+            assert_eq!(back.to_string(), "7?");
+        }
+    }
 
     #[test]
     fn an_order_comes_through_whatever_its_paths_are() {

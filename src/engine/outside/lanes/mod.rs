@@ -17,6 +17,7 @@ use crate::machine::event::{AgentEnd, Event};
 use crate::machine::facts::{ProcessEnd, Snapshot};
 use crate::machine::state::State;
 use crate::sys::clock::{self, Stopwatch};
+use crate::sys::itself::own_program;
 use crate::sys::lock;
 use crate::sys::{ProcessSpec, Spawn as _};
 use records::{LaneRecord, Records};
@@ -287,9 +288,11 @@ impl Outside {
             &spec_folder
         };
         let log = records.log(number);
-        let argv = ["/proc/self/exe", "--root"].map(str::to_owned);
-        let mut argv = argv.to_vec();
-        argv.push(folder.to_string_lossy().into_owned());
+        let mut argv = vec![
+            own_program().to_string_lossy().into_owned(),
+            "--root".to_owned(),
+            folder.to_string_lossy().into_owned(),
+        ];
         argv.extend(["--spec", spec_folder, "run"].map(str::to_owned));
         argv.extend(
             names

@@ -1,11 +1,13 @@
 //! Waits for keyboard input, and notices changes of the terminal's size.
 
-use super::poll;
+#[cfg_attr(target_os = "linux", path = "linux.rs")]
+#[cfg_attr(target_os = "macos", path = "macos.rs")]
+mod system;
+
 use nix::libc::SIGWINCH;
-use nix::poll::{PollFd, PollFlags};
 use signal_hook::SigId;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -26,25 +28,7 @@ pub enum Input {
 /// `listen` is false if there is input that cannot be read yet: then only the end of the terminal ends the wait
 /// early.
 pub fn wait(patience: Duration, listen: bool) -> io::Result<Input> {
-    wait_for(io::stdin().as_fd(), patience, listen)
-}
-
-fn wait_for(fd: BorrowedFd<'_>, patience: Duration, listen: bool) -> io::Result<Input> {
-    let wanted = if listen {
-        PollFlags::POLLIN
-    } else {
-        PollFlags::empty()
-    };
-    let mut fds = [PollFd::new(fd, wanted)];
-    poll::wait_for(&mut fds, Some(patience))?;
-    let said = fds[0].revents().unwrap_or(PollFlags::empty());
-    Ok(match said {
-        said if said.intersects(PollFlags::POLLHUP | PollFlags::POLLERR | PollFlags::POLLNVAL) => {
-            Input::Gone
-        }
-        said if said.contains(PollFlags::POLLIN) => Input::Ready,
-        _ => Input::Quiet,
-    })
+    system::wait_for(io::stdin().as_fd(), patience, listen)
 }
 
 /// Watches for changes of the terminal's size until it is dropped.
@@ -78,7 +62,6 @@ impl Drop for Resizes {
 mod tests {
     use super::*;
     use nix::sys::signal::{Signal, raise};
-    use std::io::Write as _;
 
     #[test]
     fn each_change_of_size_is_noticed_once_while_somebody_wants_to_know() {
@@ -91,20 +74,5 @@ mod tests {
         drop(resizes);
         raise(Signal::SIGWINCH).unwrap();
         assert!(!flag.load(Ordering::Relaxed));
-    }
-
-    #[test]
-    fn what_is_typed_silence_and_the_end_are_three_things() {
-        let (pipe, mut typist) = io::pipe().unwrap();
-        let now = |listen| wait_for(pipe.as_fd(), Duration::ZERO, listen).unwrap();
-        assert_eq!(now(true), Input::Quiet);
-        typist.write_all(b"q").unwrap();
-        assert_eq!((now(true), now(false)), (Input::Ready, Input::Quiet));
-        drop(typist);
-        assert_eq!(
-            (now(true), now(false)),
-            (Input::Gone, Input::Gone),
-            "what was typed before counts no more"
-        );
     }
 }

@@ -31,8 +31,8 @@ pub struct RunArgs {
     /// Take optional boxes (`[ ]*`) too
     #[arg(long)]
     pub optional: bool,
-    /// Take only this task with what is below it; repeat it for more
-    #[arg(long, value_name = "ID")]
+    /// Take only these tasks with what is below them
+    #[arg(long, value_name = "ID,…", value_delimiter = ',')]
     pub only: Vec<String>,
     /// Do up to N independent tasks at once, ahead of their turn
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]

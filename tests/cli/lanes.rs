@@ -418,3 +418,73 @@ fn checks_of_main_and_its_lanes_run_one_at_a_time_or_as_many_as_are_allowed() {
     project.ralph(&["run", "--lanes", "2"]).code(0);
     assert_eq!(agents(&project), ["lane:1", "lane:2"]);
 }
+
+/// Settings with this script as `lanes.command`; its arguments are ralph, the workspace, the tasks and the number.
+fn command(script: &str) -> String {
+    let ralph = env!("CARGO_BIN_EXE_ralph");
+    let words = ["{workspace}", "{ids}", "{lane}"];
+    let argv = [&["sh", "-euc", script, "sh", ralph], &words[..]].concat();
+    serde_yaml::to_string(&serde_json::json!({ "lanes": { "command": argv } })).unwrap()
+}
+
+#[test]
+fn a_command_runs_the_loop_of_each_lane() {
+    let tasks = "## A\n- [ ] 1. One\n- [ ] 2. Two\n## B\n- [ ] 3. Three\n";
+    let project = Project::new(tasks);
+    // It needs no `--root`, and none of main's leads it back.
+    let script =
+        r#"test "$PWD" = "$2" && echo "$3 $4" >> "$HOME/calls"; exec "$1" run --only "$3""#;
+    project.config(&command(script).replace("lanes:\n", "lanes:\n  take: groups\n"));
+    project.agent(&format!("{MEET}1.*/yes|3.*/yes) meet 2; as_usual ;;"));
+    let mut run = project.command(&["run", "--lanes", "2"]);
+    run.env("RALPH_ROOT", project.path(""));
+    Project::finish(run).code(0);
+    assert_sound(&project, tasks);
+    assert_eq!(agents(&project), ["lane:1", "lane:1", "lane:2"]);
+    let mut calls: Vec<String> = project
+        .read("../home/calls")
+        .lines()
+        .map(str::to_owned)
+        .collect();
+    calls.sort();
+    assert_eq!(calls, ["1.,2. 1", "3. 2"]);
+    assert_eq!(project.processes(), [0; 0]);
+}
+
+#[test]
+fn a_command_that_does_no_work_is_named_and_main_does_the_tasks() {
+    let tasks = "- [ ] 1. [P] One\n- [ ] 2. [P] Two\n- [ ] 3. [P] Three\n";
+    let project = Project::new(tasks);
+    // The second one is killed each time, the third one claims success.
+    project.config(&command(
+        "case $4 in 1) echo no such partition >&2; exit 1 ;; 2) echo x >> $HOME/tries; kill -9 $$ ;; esac",
+    ));
+    let done = project.ralph(&["run", "--lanes", "3"]).code(0);
+    assert_sound(&project, tasks);
+    assert_eq!(agents(&project), ["", "", ""]);
+    for part in [
+        "lane 1 has no accepted work: lanes.command: `sh -euc",
+        "exited with code 1. Its last lines: no such partition",
+        "lane 2 has no accepted work: lanes.command: `sh -euc",
+        "lane 3 has no accepted work: lanes.command: `sh -euc",
+    ] {
+        assert!(done.err.contains(part), "{part}: {}", done.err);
+    }
+    assert_eq!(project.read("../home/tries"), "x\nx\nx\n");
+}
+
+#[test]
+fn a_command_that_is_not_there_is_an_error() {
+    let tasks = "- [ ] 1. [P] One\n- [ ] 2. [P] Two\n";
+    let project = Project::new(tasks);
+    project.config("lanes: {command: [no-such-program, '{ids}']}\n");
+    let failed = project.ralph(&["run", "--lanes", "2"]).code(2);
+    for part in [
+        "lanes.command: `no-such-program ",
+        "does not start",
+        "hint: fix lanes.command",
+    ] {
+        assert!(failed.err.contains(part), "{part}: {}", failed.err);
+    }
+    assert_eq!(project.read("tasks.md"), tasks);
+}

@@ -4,13 +4,14 @@
 //! late or forged costs time. When this process ends, so does all that runs in its lanes.
 
 mod copies;
+mod loops;
 mod make;
 mod offers;
 mod records;
 mod setup;
 mod slots;
 
-use super::{AFTER_RESULT, GRACE, LOG_CAP, Outside};
+use super::Outside;
 use crate::engine::{Fault, Places};
 use crate::machine::effect::{LaneOrder, LaneTask, Play};
 use crate::machine::event::{AgentEnd, Event};
@@ -18,7 +19,7 @@ use crate::machine::facts::{ProcessEnd, Snapshot};
 use crate::machine::state::State;
 use crate::sys::clock::{self, Stopwatch};
 use crate::sys::lock;
-use crate::sys::{ProcessSpec, Spawn as _};
+use loops::LaneEnd;
 use records::{LaneRecord, Records};
 pub(super) use setup::own_variables;
 use std::collections::BTreeMap;
@@ -35,8 +36,6 @@ const LANE_OF: &str = "RALPH_LANE_OF";
 const LANES: &str = "lanes";
 /// Runs of one lane, counted over restarts of main.
 const MAX_RUNS: u32 = 3;
-/// Exit codes from here on are no end of a loop: another process holds the lane, the disk failed, a signal.
-const BUSY: i32 = 70;
 /// Interval at which main checks whether a lane has ended.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -49,14 +48,6 @@ pub(super) struct Lanes {
     has_looked: bool,
     /// This process started a lane.
     has_started: bool,
-}
-
-/// The end of a lane's processes.
-enum LaneEnd {
-    /// `lanes.setup` failed, and nothing else ran.
-    NotSetUp(ProcessEnd),
-    /// Its loop ended.
-    Loop(ProcessEnd),
 }
 
 /// A lane as `ralph status` shows it.
@@ -81,7 +72,7 @@ pub fn lanes_of(cache: &Path, workspace: &Path) -> io::Result<Vec<LaneStatus>> {
         let folder = records.folder(number);
         let standing = if record.has_ended {
             "ended"
-        } else if lock::held_by(&folder.join(".ralph/state/lock")).is_some() {
+        } else if is_running(&records, number) {
             "runs"
         } else {
             "stopped"
@@ -95,6 +86,14 @@ pub fn lanes_of(cache: &Path, workspace: &Path) -> io::Result<Vec<LaneStatus>> {
         }
     });
     Ok(lanes.collect())
+}
+
+/// True while a process of this machine runs a lane, or waits for the command that runs it.
+fn is_running(records: &Records, number: u32) -> bool {
+    let own = records.folder(number).join(".ralph/state/lock");
+    [own, records.lock(number)]
+        .iter()
+        .any(|file| lock::held_by(file).is_some())
 }
 
 /// The greatest number of a folder `iter-N`.
@@ -134,6 +133,7 @@ impl Outside {
         self.lanes.has_looked = true;
         let mut records = Records::open(&self.lanes_folder())?;
         self.drop_lanes(order, &mut records)?;
+        self.continue_lanes(order, &mut records)?;
         self.start_lanes(order, snapshot, &mut records)?;
         let of_box = order.task.as_deref().and_then(|task| records.of(task));
         while of_box.is_some_and(|number| self.lanes.running.contains_key(&number)) {
@@ -141,6 +141,7 @@ impl Outside {
                 return Ok(Event::Waited);
             }
             self.reap_lanes(&mut records)?;
+            self.continue_lanes(order, &mut records)?;
             self.parts.interrupts.wait_until(clock::monotonic() + LOOK);
         }
         let Some(number) = of_box else {
@@ -191,47 +192,8 @@ impl Outside {
         Ok(())
     }
 
-    /// Notes which lanes have ended.
-    fn reap_lanes(&mut self, records: &mut Records) -> Result<(), Fault> {
-        let ended: Vec<u32> = self
-            .lanes
-            .running
-            .iter()
-            .filter(|(_, thread)| thread.is_finished())
-            .map(|(number, _)| *number)
-            .collect();
-        for number in ended {
-            let Some(thread) = self.lanes.running.remove(&number) else {
-                continue;
-            };
-            let end = thread
-                .join()
-                .map_err(|_| Fault::internal_fault("The thread of a lane panicked."))?;
-            match end {
-                Ok(LaneEnd::NotSetUp(end)) if end != ProcessEnd::Interrupted => {
-                    return Err(self.setup_fault(number, &end, &records.log(number)));
-                }
-                Ok(LaneEnd::Loop(ProcessEnd::Exited { code })) if code < BUSY => {
-                    if code != 0 {
-                        let why = self.secrets.last_lines(&records.log(number), 2);
-                        (self.parts.said)(&format!("lane {number} did not finish: {why}"));
-                    }
-                    records.note_end(number)?;
-                }
-                // One that was killed or stopped is started again.
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// Continues lanes that were cut short, and makes new ones where tasks are ready.
-    fn start_lanes(
-        &mut self,
-        order: &LaneOrder,
-        snapshot: &Snapshot,
-        records: &mut Records,
-    ) -> Result<(), Fault> {
+    /// Starts lanes again that were cut short.
+    fn continue_lanes(&mut self, order: &LaneOrder, records: &mut Records) -> Result<(), Fault> {
         for (number, record) in records.all() {
             let is_running = self.lanes.running.contains_key(&number);
             if !is_running && !self.is_set_up(&records.folder(number)) {
@@ -243,6 +205,16 @@ impl Outside {
                 self.start_lane(number, order, records)?;
             }
         }
+        Ok(())
+    }
+
+    /// Makes and starts lanes where tasks are ready.
+    fn start_lanes(
+        &mut self,
+        order: &LaneOrder,
+        snapshot: &Snapshot,
+        records: &mut Records,
+    ) -> Result<(), Fault> {
         let ready: Vec<&LaneTask> = order.open.iter().filter(|task| task.is_ready).collect();
         // One task alone is done as fast by main itself, unless main does another one.
         if order.task.is_some() && ready.len() < 2 {
@@ -268,72 +240,6 @@ impl Outside {
             (self.parts.said)(&format!("lane {number}: {}", task.names.join(", ")));
             self.start_lane(number, order, records)?;
         }
-        Ok(())
-    }
-
-    /// Starts the loop of a lane, under supervision like every process.
-    fn start_lane(
-        &mut self,
-        number: u32,
-        order: &LaneOrder,
-        records: &mut Records,
-    ) -> Result<(), Fault> {
-        let folder = records.folder(number);
-        let names = records.lane(number).names;
-        let spec_folder = self.parts.places.display_path(&self.parts.places.spec);
-        let spec_folder = if spec_folder.is_empty() {
-            "."
-        } else {
-            &spec_folder
-        };
-        let log = records.log(number);
-        let argv = ["/proc/self/exe", "--root"].map(str::to_owned);
-        let mut argv = argv.to_vec();
-        argv.push(folder.to_string_lossy().into_owned());
-        argv.extend(["--spec", spec_folder, "run"].map(str::to_owned));
-        argv.extend(
-            names
-                .into_iter()
-                .flat_map(|name| ["--only".to_owned(), name]),
-        );
-        let mut env = self.parts.environment.clone();
-        let main = self.parts.places.workspace.to_string_lossy().into_owned();
-        env.retain(|(variable, _)| variable != LANE && variable != LANE_OF);
-        env.push((LANE.to_owned(), number.to_string()));
-        env.push((LANE_OF.to_owned(), main));
-        if let Some(micros) = order.most.micros {
-            let dollars = format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
-            env.push(("RALPH_LIMITS_COST_RUN".to_owned(), dollars));
-        }
-        if let Some(tokens) = order.most.tokens {
-            env.push(("RALPH_LIMITS_TOKENS_RUN".to_owned(), tokens.to_string()));
-        }
-        let spec = ProcessSpec {
-            argv,
-            env,
-            cwd: folder,
-            stdout: log.clone(),
-            stderr: log,
-            log_cap: LOG_CAP,
-            wall: Some(self.wall_left()),
-            grace: GRACE + AFTER_RESULT,
-            tag: format!("{}-lane-{number}", self.tag),
-            ..ProcessSpec::default()
-        };
-        let setup = self.setup_of(number, &spec);
-        records.note_start(number)?;
-        let supervisor = self.parts.supervisor.clone();
-        let running = std::thread::spawn(move || {
-            if let Some(setup) = setup {
-                let end = supervisor.run(&setup)?.end;
-                if !end.is_success() {
-                    return Ok(LaneEnd::NotSetUp(end));
-                }
-            }
-            Ok(LaneEnd::Loop(supervisor.run(&spec)?.end))
-        });
-        self.lanes.has_started = true;
-        self.lanes.running.insert(number, running);
         Ok(())
     }
 

@@ -205,6 +205,11 @@ fn read_steps(folder: &Path, spec: &str) -> Result<Vec<Step>, String> {
     }
 }
 
+/// True if a lane's journal names accepted work.
+pub(super) fn has_work(folder: &Path, spec: &str) -> bool {
+    read_steps(folder, spec).is_ok_and(|steps| !steps.is_empty())
+}
+
 fn read_journal(folder: &Path) -> Result<Vec<u8>, String> {
     let shorten = |error: std::io::Error| line(&error.to_string(), 400);
     let file = folder.join(".ralph/state/journal.jsonl");

@@ -80,6 +80,11 @@ impl Records {
         self.folder.join(format!("{number}.log"))
     }
 
+    /// The file that the process which runs the lane holds locked.
+    pub(super) fn lock(&self, number: u32) -> PathBuf {
+        self.folder.join(format!("{number}.lock"))
+    }
+
     fn file(&self, number: u32) -> PathBuf {
         self.folder.join(format!("{number}.json"))
     }
@@ -128,6 +133,7 @@ impl Records {
         self.lanes.remove(&number);
         remove(&self.file(number))?;
         remove(&self.log(number))?;
+        remove(&self.lock(number))?;
         let folder = self.folder(number);
         if folder.symlink_metadata().is_ok() {
             fs_err::remove_dir_all(folder)?;

@@ -19,6 +19,8 @@ use std::io::Write as _;
 const MAX_COMMITS: usize = 10_000;
 /// Bytes of the pack with them.
 const MAX_PACK: usize = 1 << 30;
+/// Priority of objects in memory: before all files.
+const IN_MEMORY: i32 = 1_000;
 /// Paths that a conflict names.
 const MAX_NAMED: usize = 20;
 /// Names of merge drivers that are part of git.
@@ -104,6 +106,49 @@ impl Repositories {
             let lock = open.repo.commondir().join(format!("{reference}.lock"));
             remove(&lock).with_action("remove a lock")?;
             backup_refs::pin_commit(open, reference, head)
+        })
+    }
+
+    /// Copies HEAD of another repository as [`Repositories::copy_commits`] does. One without a commit has nothing to keep.
+    #[tracing::instrument(target = "git", skip_all, err(level = "info"))]
+    pub fn keep_head(
+        &mut self,
+        package: &str,
+        from: &std::path::Path,
+        reference: &str,
+    ) -> Result<(), GitError> {
+        let head = OpenRepo::open_repository(from)?.read_head()?.commit;
+        head.map_or(Ok(()), |head| {
+            self.copy_commits(package, from, &tree::fact_of(head), reference)
+        })
+    }
+
+    /// Lets a package read a commit of another repository, and keeps in memory what this process adds to the package: a
+    /// merge that is only shown writes nothing.
+    ///
+    /// Errors: those of [`Repositories::copy_commits`].
+    #[tracing::instrument(target = "git", skip_all, err(level = "info"))]
+    pub fn borrow_commits(
+        &mut self,
+        package: &str,
+        from: &std::path::Path,
+        head: &facts::Oid,
+    ) -> Result<(), GitError> {
+        let doing = "read the commits of a lane";
+        self.in_package(package, |_, open, _| {
+            let Some(head) = tree::oid_of(head)? else {
+                return Ok(());
+            };
+            let source = OpenRepo::open_repository(from)?;
+            known_commits(&open.repo, &source.repo, head)?;
+            let objects = source.repo.commondir().join("objects");
+            let objects = objects.to_str().ok_or_else(|| {
+                GitError::refused_error("The path of a lane is not UTF-8.", "Rename its directory.")
+            })?;
+            let odb = open.repo.odb().with_action(doing)?;
+            odb.add_disk_alternate(objects).with_action(doing)?;
+            odb.add_new_mempack_backend(IN_MEMORY).with_action(doing)?;
+            Ok(())
         })
     }
 

@@ -218,6 +218,12 @@ pub(super) fn unit_of<'a>(units: &'a [Unit], rows: &Rows, family: &str) -> Optio
     })
 }
 
+/// Returns what lanes may do ahead under these rules: the open tasks, in document order.
+pub fn lane_tasks(state: &State, take: LaneTasks) -> Vec<LaneTask> {
+    let spec = state.spec_state();
+    open_tasks(spec, &units(&spec.rows, take))
+}
+
 /// The units that are not done. None is ready while a task is half done.
 pub(super) fn open_tasks(spec: &SpecState, units: &[Unit]) -> Vec<LaneTask> {
     let mut required = spec.rows.iter().filter(|row| is_required_open(row));

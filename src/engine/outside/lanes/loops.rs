@@ -188,7 +188,7 @@ impl Outside {
         let supervisor = self.parts.supervisor.clone();
         let held = records.lock(number);
         let running = thread::spawn(move || {
-            // `ralph lanes` sees by it that the lane runs, on whatever machine.
+            // `ralph lanes` sees this lock of main also if the loop is on another machine.
             let _held = Lock::try_take(&held)?;
             if let Some(setup) = setup {
                 let end = supervisor.run(&setup)?.end;

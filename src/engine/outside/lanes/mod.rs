@@ -4,6 +4,7 @@
 //! late or forged costs time. When this process ends, so does all that runs in its lanes.
 
 mod copies;
+mod list;
 mod loops;
 mod make;
 mod offers;
@@ -19,6 +20,7 @@ use crate::machine::facts::{ProcessEnd, Snapshot};
 use crate::machine::state::State;
 use crate::sys::clock::{self, Stopwatch};
 use crate::sys::lock;
+pub use list::LaneView;
 use loops::LaneEnd;
 use records::{LaneRecord, Records};
 pub(super) use setup::own_variables;
@@ -162,12 +164,8 @@ impl Outside {
     fn drop_lanes(&mut self, order: &LaneOrder, records: &mut Records) -> Result<(), Fault> {
         self.reap_lanes(records)?;
         for (number, record) in records.all() {
-            let is_wanted = order
-                .open
-                .iter()
-                .any(|task| task.families == record.families && task.digest == record.digest);
             // A process that still runs in it writes into its directory. ralph removes the lane when it has ended.
-            if !is_wanted && !self.lanes.running.contains_key(&number) {
+            if !record.is_wanted(&order.open) && !self.lanes.running.contains_key(&number) {
                 records.remove(number)?;
             }
         }

@@ -2,6 +2,7 @@
 
 use crate::engine::Fault;
 use crate::engine::outside::private_folder;
+use crate::machine::effect::LaneTask;
 use crate::sys::Disk as _;
 use crate::sys::disk::{RealDisk, remove};
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,14 @@ pub(super) struct LaneRecord {
     pub(super) runs: u32,
     /// Its last run came to an end by itself.
     pub(super) has_ended: bool,
+}
+
+impl LaneRecord {
+    /// True while its tasks are open and read as they did when the lane was made.
+    pub(super) fn is_wanted(&self, open: &[LaneTask]) -> bool {
+        open.iter()
+            .any(|task| task.families == self.families && task.digest == self.digest)
+    }
 }
 
 /// All lanes of a workspace.

@@ -130,7 +130,7 @@ pub enum Verb {
     Pause,
     /// End a pause, or allow more than a used-up budget
     Resume(manual_verbs::ResumeArgs),
-    /// List lanes, remove one, or print jobs for CI
+    /// List lanes, take or remove one, print jobs for CI
     ///
     /// A lane is a workspace in which `ralph run --lanes N` does a task ahead.
     Lanes(lanes::LanesArgs),

@@ -2,7 +2,7 @@
 
 use super::replay_gates::Matrix;
 use super::status::ViewedWorkspace;
-use super::{Exit, Fault, Invocation, Workspace, ensure_that, ui};
+use super::{Exit, Fault, FaultKind, Invocation, Workspace, ensure_that, ui};
 use crate::engine::LaneView;
 use crate::machine::effect::LaneTask;
 use crate::machine::lanes::lane_tasks;
@@ -12,6 +12,7 @@ use crate::source::text::line;
 use crate::sys::process::is_inside_agent;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
+use std::path::PathBuf;
 
 /// Characters of a line.
 const MAX_LINE: usize = 1_000;
@@ -30,6 +31,14 @@ pub struct LanesArgs {
 /// Changes of the list.
 #[derive(Debug, Subcommand)]
 pub enum LaneAction {
+    /// Make lanes of bundles that `ralph bundle` wrote elsewhere
+    ///
+    /// `ralph run` merges their work and judges it.
+    Take {
+        /// The bundles
+        #[arg(value_name = "FILE", required = true)]
+        files: Vec<PathBuf>,
+    },
     /// Remove a lane, and keep its commits as refs/ralph/lane/N
     Drop {
         /// The number of the lane
@@ -40,12 +49,14 @@ pub enum LaneAction {
 
 pub(super) fn run_lanes(call: &Invocation, args: &LanesArgs) -> Result<Exit, Fault> {
     let workspace = call.open_workspace()?;
-    if let Some(LaneAction::Drop { number }) = &args.action {
-        return drop_lane(call, &workspace, *number);
+    match &args.action {
+        Some(LaneAction::Drop { number }) => return drop_lane(call, &workspace, *number),
+        Some(LaneAction::Take { files }) => return take_bundles(call, &workspace, files),
+        None => {}
     }
     let state = workspace.read_boxes()?;
     let open = lane_tasks(&state, workspace.settings.lanes.take);
-    let lanes = workspace.open_outside()?.list_lanes(&open)?;
+    let lanes = workspace.open_outside()?.list_lanes(&open, &state)?;
     let free = open
         .iter()
         .filter(|task| lanes.iter().all(|lane| lane.families != task.families));
@@ -187,6 +198,46 @@ fn drop_lane(call: &Invocation, workspace: &Workspace, number: u32) -> Result<Ex
     let words = format!("Lane {number} is removed. Its commits stay as {reference}.");
     ui::print_answer(call.json, &facts, &words);
     Ok(Exit::Done)
+}
+
+/// Takes each bundle. One that is refused does not keep the others out.
+fn take_bundles(
+    call: &Invocation,
+    workspace: &Workspace,
+    files: &[PathBuf],
+) -> Result<Exit, Fault> {
+    only_for_people()?;
+    let _lock = workspace.take_lock()?;
+    let state = workspace.read_boxes()?;
+    let mut outside = workspace.open_outside()?;
+    let mut exit = Exit::Done;
+    for file in files {
+        let shown = file.display();
+        let taken = match outside.take_bundle(file, &state) {
+            Ok(taken) => taken,
+            Err(fault) if matches!(fault.kind, FaultKind::Io | FaultKind::Internal) => {
+                return Err(fault);
+            }
+            Err(fault) => {
+                ui::print_error(&fault.to_string(), &fault.hint);
+                exit = Exit::WorkLeft;
+                continue;
+            }
+        };
+        for why in &taken.left_out {
+            ui::print_note(&line(&format!("note: {shown}: {why}"), MAX_LINE));
+        }
+        let facts = json!({
+            "file": file.to_string_lossy(), "lane": taken.number, "tasks": taken.tasks, "left_out": taken.left_out,
+        });
+        let tasks = taken.tasks.join(", ");
+        let words = taken.number.map_or_else(
+            || format!("{shown}: nothing to take"),
+            |number| format!("lane {number}: {tasks} ({shown})"),
+        );
+        ui::print_answer(call.json, &facts, &line(&words, MAX_LINE));
+    }
+    Ok(exit)
 }
 
 fn only_for_people() -> Result<(), Fault> {

@@ -3,8 +3,8 @@
 use super::inspect::{can_start, needed_roles};
 use super::status::end_summary;
 use super::task_ids::key_of;
-use super::{Exit, Fault, FaultKind, Invocation, RealDisk, Workspace, ui};
-use crate::engine::Engine;
+use super::{Exit, Fault, FaultKind, Invocation, RealDisk, Workspace, cache_folder, ui};
+use crate::engine::{Engine, taken_families};
 use crate::machine::choice;
 use crate::machine::event::{Event, Mode, StopRequest};
 use crate::machine::policy::Policy;
@@ -97,6 +97,7 @@ pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<End, Fault
         optional: args.optional,
         only,
         lanes: args.lanes.unwrap_or(0),
+        taken: taken_families(&cache_folder()?, &workspace.places.workspace)?,
         ..workspace.run_policy()
     };
     policy.iterations = args

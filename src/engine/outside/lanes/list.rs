@@ -6,6 +6,8 @@ use super::{LaneStatus, Outside, lanes_of};
 use crate::engine::{Fault, FaultKind};
 use crate::machine::effect::LaneTask;
 use crate::machine::facts::Snapshot;
+use crate::machine::lanes::open_texts;
+use crate::machine::state::State;
 use crate::sys::lock::Lock;
 use crate::task::TaskKey;
 
@@ -28,7 +30,7 @@ impl Outside {
     /// Returns the lanes, in the order of their numbers. `open` are the tasks that lanes may do.
     ///
     /// Errors: a package or the cache cannot be read.
-    pub fn list_lanes(&mut self, open: &[LaneTask]) -> Result<Vec<LaneView>, Fault> {
+    pub fn list_lanes(&mut self, open: &[LaneTask], state: &State) -> Result<Vec<LaneView>, Fault> {
         let lanes = lanes_of(&self.parts.cache, &self.parts.places.workspace)?;
         if lanes.is_empty() {
             return Ok(Vec::new());
@@ -45,7 +47,9 @@ impl Outside {
                 conflicts: None,
                 refused: None,
             };
-            if !record.is_wanted(open) {
+            let taken: Vec<String> = record.taken.keys().cloned().collect();
+            let taken = open_texts(state.spec_state(), &taken);
+            if !record.is_wanted(open, &taken) {
                 view.refused = Some("Its tasks are done, or their text has changed.".to_owned());
             } else if view.status.standing != "runs" {
                 self.add_offers(&mut view, &snapshot)?;
@@ -61,7 +65,7 @@ impl Outside {
             Ok(steps) => steps,
             Err(why) => {
                 // One that has not begun has no journal.
-                view.refused = (view.status.standing == "ended").then_some(why);
+                view.refused = (view.status.standing != "stopped").then_some(why);
                 return Ok(());
             }
         };
@@ -104,8 +108,10 @@ impl Outside {
             ));
         };
         let reference = reference(number);
+        // The commits of a bundle were copied when it was taken.
+        let is_taken = records.lane(number).is_taken();
         for package in self.parts.repositories.package_names() {
-            let Some(inside) = self.place_of(&package) else {
+            let Some(inside) = self.place_of(&package).filter(|_| !is_taken) else {
                 continue;
             };
             let repositories = &mut self.parts.repositories;

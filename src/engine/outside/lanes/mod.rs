@@ -11,6 +11,7 @@ mod offers;
 mod records;
 mod setup;
 mod slots;
+mod take;
 
 use super::Outside;
 use crate::engine::{Fault, Places};
@@ -29,6 +30,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 use std::time::Duration;
+pub use take::TakenLane;
 
 /// Its number, for what runs in a lane (ports, names of databases).
 pub(super) const LANE: &str = "RALPH_LANE";
@@ -61,7 +63,8 @@ pub struct LaneStatus {
     pub task: String,
     /// Its workspace.
     pub folder: PathBuf,
-    /// `runs`, `ended` (its work waits for its turn), or `stopped` (the next run continues it).
+    /// `runs`, `ended` (its work waits for its turn), `stopped` (the next run continues it), or `taken` (a bundle of a run
+    /// elsewhere, whose work waits for its turn).
     pub standing: &'static str,
     /// The last iteration of its loop; 0 before the first.
     pub iteration: u64,
@@ -72,7 +75,9 @@ pub fn lanes_of(cache: &Path, workspace: &Path) -> io::Result<Vec<LaneStatus>> {
     let records = Records::read(&folder_of(cache, LANES, workspace))?;
     let lanes = records.all().into_iter().map(|(number, record)| {
         let folder = records.folder(number);
-        let standing = if record.has_ended {
+        let standing = if record.is_taken() {
+            "taken"
+        } else if record.has_ended {
             "ended"
         } else if is_running(&records, number) {
             "runs"
@@ -88,6 +93,13 @@ pub fn lanes_of(cache: &Path, workspace: &Path) -> io::Result<Vec<LaneStatus>> {
         }
     });
     Ok(lanes.collect())
+}
+
+/// Returns the families with work that was taken from bundles.
+pub fn taken_families(cache: &Path, workspace: &Path) -> io::Result<Vec<String>> {
+    let records = Records::read(&folder_of(cache, LANES, workspace))?;
+    let lanes = records.all().into_iter();
+    Ok(lanes.flat_map(|(_, lane)| lane.taken.into_keys()).collect())
 }
 
 /// True while a process of this machine runs a lane, or waits for the command that runs it.
@@ -138,6 +150,7 @@ impl Outside {
         self.continue_lanes(order, &mut records)?;
         self.start_lanes(order, snapshot, &mut records)?;
         let of_box = order.task.as_deref().and_then(|task| records.of(task));
+        let of_box = of_box.or_else(|| records.taken_of(&order.key.family));
         while of_box.is_some_and(|number| self.lanes.running.contains_key(&number)) {
             if self.parts.interrupts.first().is_some() || self.wall_left().is_zero() {
                 return Ok(Event::Waited);
@@ -164,8 +177,14 @@ impl Outside {
     fn drop_lanes(&mut self, order: &LaneOrder, records: &mut Records) -> Result<(), Fault> {
         self.reap_lanes(records)?;
         for (number, record) in records.all() {
+            // Without `--lanes` those of other runs stay for the next one.
+            if order.lanes == 0 && !record.is_taken() {
+                continue;
+            }
             // A process that still runs in it writes into its directory. ralph removes the lane when it has ended.
-            if !record.is_wanted(&order.open) && !self.lanes.running.contains_key(&number) {
+            if !record.is_wanted(&order.open, &order.taken)
+                && !self.lanes.running.contains_key(&number)
+            {
                 records.remove(number)?;
             }
         }
@@ -192,6 +211,9 @@ impl Outside {
 
     /// Starts lanes again that were cut short.
     fn continue_lanes(&mut self, order: &LaneOrder, records: &mut Records) -> Result<(), Fault> {
+        if order.lanes == 0 {
+            return Ok(());
+        }
         for (number, record) in records.all() {
             let is_running = self.lanes.running.contains_key(&number);
             if !is_running && !self.is_set_up(&records.folder(number)) {
@@ -213,13 +235,26 @@ impl Outside {
         snapshot: &Snapshot,
         records: &mut Records,
     ) -> Result<(), Fault> {
-        let ready: Vec<&LaneTask> = order.open.iter().filter(|task| task.is_ready).collect();
+        let is_taken = |task: &&LaneTask| {
+            let mut families = task.families.iter();
+            families.any(|family| records.taken_of(family).is_some())
+        };
+        let ready = order.open.iter().filter(|task| task.is_ready);
+        let ready: Vec<&LaneTask> = ready.filter(|task| !is_taken(task)).collect();
         // One task alone is done as fast by main itself, unless main does another one.
         if order.task.is_some() && ready.len() < 2 {
             return Ok(());
         }
         for task in ready {
-            let free = (1..=order.lanes).find(|number| !records.holds(*number));
+            // Lanes of bundles run nothing here, and take no place.
+            let here = records
+                .all()
+                .iter()
+                .filter(|(_, lane)| !lane.is_taken())
+                .count();
+            let free = records
+                .free_number()
+                .filter(|_| here < usize::try_from(order.lanes).unwrap_or(usize::MAX));
             let first = task.families.first().map_or("", String::as_str);
             let Some(number) = free.filter(|_| records.of(first).is_none()) else {
                 continue;
@@ -231,8 +266,7 @@ impl Outside {
                     families: task.families.clone(),
                     names: task.names.clone(),
                     digest: task.digest.clone(),
-                    runs: 0,
-                    has_ended: false,
+                    ..LaneRecord::default()
                 },
             )?;
             (self.parts.said)(&format!("lane {number}: {}", task.names.join(", ")));

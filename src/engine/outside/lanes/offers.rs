@@ -10,7 +10,7 @@ use crate::machine::effect::LaneOrder;
 use crate::machine::event::{Event, Offer};
 use crate::machine::facts::{Oid, Snapshot};
 use crate::machine::lanes::is_done_ahead;
-use crate::machine::state::Phase;
+use crate::machine::state::{Phase, State};
 use crate::source::RepoPath;
 use crate::source::text::{line, names};
 use crate::sys::disk::open_regular;
@@ -46,7 +46,7 @@ impl Outside {
         order: &LaneOrder,
         snapshot: &Snapshot,
     ) -> Result<Found, Fault> {
-        if !record.is_wanted(&order.open) {
+        if !record.is_wanted(&order.open, &order.taken) {
             return Ok((None, None));
         }
         let folder = self.lanes_folder().join(number.to_string());
@@ -59,7 +59,9 @@ impl Outside {
             match self.merge_step(number, &folder, &step, &title, snapshot, Commits::Copied) {
                 Ok(Some(heads)) if heads.is_empty() => {}
                 Ok(Some(heads)) => {
-                    let used = Some(step.used).filter(|used| *used != Usage::default());
+                    // A run elsewhere can claim any usage, and its budget is its own.
+                    let used = Some(step.used)
+                        .filter(|used| *used != Usage::default() && !record.is_taken());
                     let offer = Offer {
                         lane: number,
                         heads,
@@ -198,6 +200,11 @@ impl From<GitError> for Trouble {
 
 /// The accepted work in a lane's journal, in its order. The journal may say anything.
 pub(super) fn read_steps(folder: &Path, spec: &str) -> Result<Vec<Step>, String> {
+    read_lane(folder, spec).map(|(steps, _)| steps)
+}
+
+/// The same, with the state that the journal ends with.
+pub(super) fn read_lane(folder: &Path, spec: &str) -> Result<(Vec<Step>, State), String> {
     let bytes = read_journal(folder)?;
     let mut fold = Fold::default();
     let mut steps = Vec::new();
@@ -226,7 +233,7 @@ pub(super) fn read_steps(folder: &Path, spec: &str) -> Result<Vec<Step>, String>
         fold.take_record(&record).map(drop)
     });
     match read {
-        Ok(_) => Ok(steps),
+        Ok(_) => Ok((steps, fold.state)),
         Err(fault) => Err(line(&fault.what, 400)),
     }
 }

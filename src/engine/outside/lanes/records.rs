@@ -28,13 +28,25 @@ pub(super) struct LaneRecord {
     pub(super) runs: u32,
     /// Its last run came to an end by itself.
     pub(super) has_ended: bool,
+    /// It is a bundle of a run elsewhere: the families with accepted work, and the digests of their texts there.
+    #[serde(default)]
+    pub(super) taken: BTreeMap<String, String>,
 }
 
 impl LaneRecord {
     /// True while its tasks are open and read as they did when the lane was made.
-    pub(super) fn is_wanted(&self, open: &[LaneTask]) -> bool {
+    pub(super) fn is_wanted(&self, open: &[LaneTask], taken: &BTreeMap<String, String>) -> bool {
         open.iter()
             .any(|task| task.families == self.families && task.digest == self.digest)
+            || self
+                .taken
+                .iter()
+                .any(|text| taken.iter().any(|now| now == text))
+    }
+
+    /// True if it was taken from a bundle.
+    pub(super) fn is_taken(&self) -> bool {
+        !self.taken.is_empty()
     }
 }
 
@@ -98,10 +110,24 @@ impl Records {
         self.folder.join(format!("{number}.json"))
     }
 
+    /// The lane that was taken from a bundle and has work of a family.
+    pub(super) fn taken_of(&self, family: &str) -> Option<u32> {
+        let mut lanes = self.lanes.iter();
+        let found = lanes.find(|(_, lane)| lane.taken.contains_key(family));
+        found.map(|(number, _)| *number)
+    }
+
+    /// The lowest number without a lane.
+    pub(super) fn free_number(&self) -> Option<u32> {
+        (1..=MAX_LANES).find(|number| !self.holds(*number))
+    }
+
     /// The lane whose first family is this one.
     pub(super) fn of(&self, family: &str) -> Option<u32> {
         let mut lanes = self.lanes.iter();
-        let found = lanes.find(|(_, lane)| lane.families.first().is_some_and(|own| own == family));
+        let found = lanes.find(|(_, lane)| {
+            !lane.is_taken() && lane.families.first().is_some_and(|own| own == family)
+        });
         found.map(|(number, _)| *number)
     }
 

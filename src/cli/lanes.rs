@@ -57,9 +57,11 @@ pub(super) fn run_lanes(call: &Invocation, args: &LanesArgs) -> Result<Exit, Fau
     let state = workspace.read_boxes()?;
     let open = lane_tasks(&state, workspace.settings.lanes.take);
     let lanes = workspace.open_outside()?.list_lanes(&open, &state)?;
-    let free = open
-        .iter()
-        .filter(|task| lanes.iter().all(|lane| lane.families != task.families));
+    let has_lane = |task: &&LaneTask| {
+        let mut families = lanes.iter().flat_map(|lane| &lane.families);
+        families.any(|family| task.families.contains(family))
+    };
+    let free = open.iter().filter(|task| !has_lane(task));
     let (ready, waiting): (Vec<&LaneTask>, Vec<&LaneTask>) = free.partition(|task| task.is_ready);
     if let Some(matrix) = args.matrix {
         print_jobs(&state, &ready, matrix);

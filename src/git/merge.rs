@@ -93,6 +93,7 @@ impl Repositories {
         reference: &str,
     ) -> Result<(), GitError> {
         backup_refs::check_name(reference)?;
+        self.make_pack_folder(package)?;
         self.in_package(package, |_, open, _| {
             let Some(head) = tree::oid_of(head)? else {
                 return Ok(());
@@ -107,6 +108,22 @@ impl Repositories {
             remove(&lock).with_action("remove a lock")?;
             backup_refs::pin_commit(open, reference, head)
         })
+    }
+
+    /// Makes the directory of a package's packs, which git makes with each repository.
+    ///
+    /// libgit2 reads no pack of a repository that lacked it when it was opened.
+    fn make_pack_folder(&mut self, package: &str) -> Result<(), GitError> {
+        let packs = self.in_package(package, |_, open, _| {
+            Ok(open.repo.commondir().join("objects/pack"))
+        })?;
+        if !packs.is_dir() {
+            fs_err::create_dir_all(&packs).with_action("make the directory of packs")?;
+            if let Some(folder) = self.folders.get(package) {
+                self.open.remove(&folder.repo);
+            }
+        }
+        Ok(())
     }
 
     /// Copies HEAD of another repository as [`Repositories::copy_commits`] does. One without a commit has nothing to keep.

@@ -73,6 +73,17 @@ fn a_lanes_work_is_copied_merged_and_checked_out_twice() {
 }
 
 #[test]
+fn commits_are_copied_into_a_repository_without_a_directory_for_packs() {
+    let (workspace, main, lane) = lane();
+    // Copies of a repository can lack its empty directories.
+    fs_err::remove_dir(main.dir.join(".git/objects/pack")).unwrap();
+    lane.write("lane.py", "lane\n");
+    lane.commit("lane");
+    let theirs = copy(&workspace, &lane).unwrap();
+    assert_eq!(merge(&workspace, &theirs), Merge::Commit(theirs));
+}
+
+#[test]
 fn commits_alone_are_no_merge_if_main_has_not_moved() {
     let (workspace, _main, lane) = lane();
     lane.write("lane.py", "lane\n");

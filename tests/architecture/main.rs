@@ -99,7 +99,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("config", 2_027),
     ("engine", 9_131),
     ("gate", 11_874),
-    ("git", 6_315),
+    ("git", 6_370),
     ("journal", 432),
     ("lib", 14),
     ("machine", 5_516),

@@ -8,6 +8,7 @@ pub mod disk;
 pub mod file_stat;
 pub mod lock;
 pub mod log;
+pub mod memory;
 pub mod poison;
 mod poll;
 pub mod process;

@@ -123,18 +123,39 @@ fn a_bundle_and_lanes_here_do_not_do_one_task_twice() {
     let both = elsewhere(&project, "both", "2,3");
     let taken = take(&project, &[&both]).code(0);
     assert!(taken.out.contains("lane 1: 2., 3. ("), "{}", taken.out);
-    let again = take(&project, &[&both]).code(0);
-    assert!(
-        again.err.contains("2. is in lane 1 already."),
-        "{}",
-        again.err
-    );
+    // A later bundle replaces an earlier one, family by family.
+    let two = elsewhere(&project, "two", "2");
+    take(&project, &[&two]).code(0);
+    let list = project.ralph(&["lanes"]).code(0);
+    assert!(list.out.contains("lane 1: 3. taken"), "{}", list.out);
+    assert!(list.out.contains("lane 2: 2. taken"), "{}", list.out);
+    take(&project, &[&both]).code(0);
+    let list = project.ralph(&["lanes"]).code(0);
+    assert!(list.out.starts_with("lane 3: 2., 3. taken"), "{}", list.out);
     let matrix = project.ralph(&["lanes", "--matrix", "github"]).code(0);
     assert_eq!(matrix.out, "{\"lane\":[\"1.\",\"4.\"]}\n");
     let done = project.ralph(&["run", "--lanes", "2"]).code(0);
-    assert!(done.err.contains("lane 3: 4."), "{}", done.err);
+    assert!(done.err.contains("lane 2: 4."), "{}", done.err);
     assert_sound(&project, tasks);
-    assert_eq!(agents(&project), ["lane:2", "lane:1", "lane:1", "lane:3"]);
+    assert_eq!(agents(&project), ["lane:1", "lane:3", "lane:3", "lane:2"]);
+}
+
+#[test]
+fn a_task_that_a_lane_here_does_is_not_taken() {
+    let tasks = "- [ ] 1. [P] One\n- [ ] 2. [P] Two\n";
+    let project = Project::new(tasks);
+    let two = elsewhere(&project, "two", "2");
+    let args = ["run", "--lanes", "2", "--max-iterations", "1"];
+    project.ralph(&args).code(5);
+    let taken = take(&project, &[&two]).code(0);
+    assert!(
+        taken.err.contains("2. is in lane 2 already."),
+        "{}",
+        taken.err
+    );
+    project.ralph(&["run", "--lanes", "2"]).code(0);
+    assert_sound(&project, tasks);
+    assert_eq!(agents(&project), ["lane:1", "lane:2"]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The lanes of a workspace for a person: what each one does, and what main can take of it. Nothing is written.
 
 use super::offers::{Commits, Trouble, read_steps, reference};
-use super::records::Records;
+use super::records::{LaneRecord, Records};
 use super::{LaneStatus, Outside, lanes_of};
 use crate::engine::{Fault, FaultKind};
 use crate::machine::effect::LaneTask;
@@ -52,14 +52,19 @@ impl Outside {
             if !record.is_wanted(open, &taken) {
                 view.refused = Some("Its tasks are done, or their text has changed.".to_owned());
             } else if view.status.standing != "runs" {
-                self.add_offers(&mut view, &snapshot)?;
+                self.add_offers(&mut view, &record, &snapshot)?;
             }
             views.push(view);
         }
         Ok(views)
     }
 
-    fn add_offers(&mut self, view: &mut LaneView, snapshot: &Snapshot) -> Result<(), Fault> {
+    fn add_offers(
+        &mut self,
+        view: &mut LaneView,
+        record: &LaneRecord,
+        snapshot: &Snapshot,
+    ) -> Result<(), Fault> {
         let (number, folder) = (view.status.number, view.status.folder.clone());
         let steps = match read_steps(&folder, &self.parts.places.spec_name()) {
             Ok(steps) => steps,
@@ -70,6 +75,9 @@ impl Outside {
             }
         };
         for step in steps {
+            if record.is_taken() && !record.taken.contains_key(&step.key.family) {
+                continue;
+            }
             // Main merges the later ones when it has the first.
             if view.offers.is_empty() {
                 match self.merge_step(number, &folder, &step, "", snapshot, Commits::Borrowed) {

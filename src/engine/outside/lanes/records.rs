@@ -163,6 +163,31 @@ impl Records {
         self.write(number)
     }
 
+    /// Takes the families of a taken lane out of earlier ones, and removes those that have none left.
+    pub(super) fn release(&mut self, number: u32) -> Result<(), Fault> {
+        let families = self.lane(number).families;
+        for (other, mut lane) in self.all() {
+            let is_earlier = other != number && lane.is_taken();
+            if !is_earlier
+                || families
+                    .iter()
+                    .all(|family| !lane.taken.contains_key(family))
+            {
+                continue;
+            }
+            lane.taken.retain(|family, _| !families.contains(family));
+            let both = lane.families.into_iter().zip(lane.names);
+            let left = both.filter(|(family, _)| !families.contains(family));
+            (lane.families, lane.names) = left.unzip();
+            if lane.taken.is_empty() {
+                self.remove(other)?;
+            } else {
+                self.add(other, lane)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Removes a lane. The record goes first, so that a remaining directory has none.
     pub(super) fn remove(&mut self, number: u32) -> io::Result<()> {
         self.lanes.remove(&number);

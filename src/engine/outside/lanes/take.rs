@@ -97,6 +97,7 @@ impl Outside {
                 ..LaneRecord::default()
             },
         )?;
+        records.release(number)?;
         Ok(TakenLane {
             number: Some(number),
             tasks,
@@ -171,9 +172,9 @@ fn choose_work(steps: &[Step], theirs: &State, records: &Records, state: &State)
         let text = family_text(theirs.spec_state(), family);
         let open = open_texts(spec, std::slice::from_ref(family));
         let lanes = records.all();
-        let lane = lanes
-            .iter()
-            .find(|(_, lane)| lane.families.contains(family));
+        // The last bundle of a task replaces an earlier one.
+        let mut own = lanes.iter().filter(|(_, lane)| !lane.is_taken());
+        let lane = own.find(|(_, lane)| lane.families.contains(family));
         let why = match (open.get(family), lane) {
             (None, _) => format!("{name} is done."),
             (Some(here), _) if *here != text => format!("{name} had another text there."),

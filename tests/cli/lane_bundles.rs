@@ -276,6 +276,14 @@ fn a_hostile_archive_is_refused_and_leaves_nothing() {
         );
     }
     assert!(!project.has("../escaped") && !project.has("../../escaped"));
+    // A killed process left the parts of a lane without a record.
+    let there = lanes(&project);
+    for part in ["1/src", ".new-1/workspace"] {
+        fs_err::create_dir_all(there.join(part)).unwrap();
+    }
+    let taken = take(&project, &[&one]).code(0);
+    assert!(taken.out.contains("lane 1: 1. ("), "{}", taken.out);
+    assert!(!there.join(".new-1").exists());
     // An agent cannot take one.
     let mut agent = project.command(&["lanes", "take", one.to_str().unwrap()]);
     agent.env("RALPH_AGENT", "1");

@@ -97,7 +97,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("build", 33),
     ("cli", 11_122),
     ("config", 2_027),
-    ("engine", 9_162),
+    ("engine", 9_173),
     ("gate", 11_874),
     ("git", 6_394),
     ("journal", 432),

@@ -192,14 +192,16 @@ fn a_bundle_of_another_text_or_without_work_or_commits_is_not_taken() {
         "{}",
         done.err
     );
-    // A text that changes later has the same result.
-    let two = elsewhere(&project, "two", "2");
-    take(&project, &[&two]).code(0);
+    // A text that changes later has the same result, and only for its task.
+    let both = elsewhere(&project, "both", "1,2");
+    take(&project, &[&both]).code(0);
     let tasks = "- [ ] 1. One more\n- [ ] 2. Two more\n";
     project.write("tasks.md", tasks);
+    let list = project.ralph(&["lanes"]).code(0);
+    assert!(list.out.contains("taken, offers 1.\n"), "{}", list.out);
     project.ralph(&["run"]).code(0);
     assert_sound(&project, tasks);
-    assert_eq!(agents(&project), ["", ""]);
+    assert_eq!(agents(&project), ["lane:1", ""]);
 }
 
 /// Writes a copy of a bundle, with one more part.
@@ -244,6 +246,11 @@ fn a_hostile_archive_is_refused_and_leaves_nothing() {
         ("workspace/link", link, 0),
         ("workspace/hard", tar::EntryType::Link, 0),
         ("workspace/pipe", tar::EntryType::Fifo, 0),
+        ("workspace/disk", tar::EntryType::Block, 0),
+        ("workspace/sparse", tar::EntryType::GNUSparse, 0),
+        ("git/../escaped", file, 1),
+        ("workspace/./../../escaped", file, 1),
+        ("", file, 1),
         ("elsewhere/file", file, 1),
         ("workspace/large", file, 3 << 30),
     ] {

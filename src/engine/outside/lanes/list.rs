@@ -10,6 +10,7 @@ use crate::machine::lanes::open_texts;
 use crate::machine::state::State;
 use crate::sys::lock::Lock;
 use crate::task::TaskKey;
+use std::collections::BTreeMap;
 
 /// A lane with its work that main does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +53,7 @@ impl Outside {
             if !record.is_wanted(open, &taken) {
                 view.refused = Some("Its tasks are done, or their text has changed.".to_owned());
             } else if view.status.standing != "runs" {
-                self.add_offers(&mut view, &record, &snapshot)?;
+                self.add_offers(&mut view, &record, &taken, &snapshot)?;
             }
             views.push(view);
         }
@@ -63,6 +64,7 @@ impl Outside {
         &mut self,
         view: &mut LaneView,
         record: &LaneRecord,
+        open: &BTreeMap<String, String>,
         snapshot: &Snapshot,
     ) -> Result<(), Fault> {
         let (number, folder) = (view.status.number, view.status.folder.clone());
@@ -75,7 +77,7 @@ impl Outside {
             }
         };
         for step in steps {
-            if record.is_taken() && !record.taken.contains_key(&step.key.family) {
+            if record.is_taken() && !record.has_taken(&step.key.family, open) {
                 continue;
             }
             // Main merges the later ones when it has the first.

@@ -150,7 +150,12 @@ impl Outside {
         self.continue_lanes(order, &mut records)?;
         self.start_lanes(order, snapshot, &mut records)?;
         let of_box = order.task.as_deref().and_then(|task| records.of(task));
-        let of_box = of_box.or_else(|| records.taken_of(&order.key.family));
+        let family = &order.key.family;
+        let of_box = of_box.or_else(|| {
+            records
+                .taken_of(family)
+                .filter(|number| records.lane(*number).has_taken(family, &order.taken))
+        });
         while of_box.is_some_and(|number| self.lanes.running.contains_key(&number)) {
             if self.parts.interrupts.first().is_some() || self.wall_left().is_zero() {
                 return Ok(Event::Waited);

@@ -40,8 +40,14 @@ impl LaneRecord {
             .any(|task| task.families == self.families && task.digest == self.digest)
             || self
                 .taken
-                .iter()
-                .any(|text| taken.iter().any(|now| now == text))
+                .keys()
+                .any(|family| self.has_taken(family, taken))
+    }
+
+    /// True if a bundle has work of a family whose text was this one.
+    pub(super) fn has_taken(&self, family: &str, open: &BTreeMap<String, String>) -> bool {
+        let text = self.taken.get(family);
+        text.is_some() && text == open.get(family)
     }
 
     /// True if it was taken from a bundle.

@@ -477,6 +477,15 @@ fn a_command_that_does_no_work_is_named_and_main_does_the_tasks() {
 fn a_command_that_is_not_there_is_an_error() {
     let tasks = "- [ ] 1. [P] One\n- [ ] 2. [P] Two\n";
     let project = Project::new(tasks);
+    project.config("lanes: {command: [no-such-program, '{ids}'], setup: [no-such-setup]}\n");
+    let checked = project.ralph(&["check"]);
+    for key in [
+        "command` starts `no-such-program`",
+        "setup` starts `no-such-setup`",
+    ] {
+        let warning = format!(": `lanes.{key}, which is not on the PATH. [missing-program]");
+        assert!(checked.out.contains(&warning), "{}", checked.out);
+    }
     project.config("lanes: {command: [no-such-program, '{ids}']}\n");
     let failed = project.ralph(&["run", "--lanes", "2"]).code(2);
     for part in [

@@ -1,8 +1,8 @@
 //! The verbs and flags that can be typed, and their help.
 
 use super::{
-    audit, check, deliver, gate, init, manual_verbs, mutation_test, output, place, prompt, replay,
-    report, run, settings, stage, status, verify,
+    audit, check, deliver, gate, init, lanes, manual_verbs, mutation_test, output, place, prompt,
+    replay, report, run, settings, stage, status, verify,
 };
 use clap::{Command, CommandFactory as _, Parser, Subcommand};
 use std::fmt::Write as _;
@@ -28,7 +28,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     (
         "Run",
         &[
-            "next", "pause", "resume", "accept", "reopen", "deliver", "demo",
+            "next", "pause", "resume", "lanes", "accept", "reopen", "deliver", "demo",
         ],
     ),
     ("Look", &["diff", "prompt"]),
@@ -130,6 +130,10 @@ pub enum Verb {
     Pause,
     /// End a pause, or allow more than a used-up budget
     Resume(manual_verbs::ResumeArgs),
+    /// List lanes, take or remove one, print jobs for CI
+    ///
+    /// A lane is a workspace in which `ralph run --lanes N` does a task ahead.
+    Lanes(lanes::LanesArgs),
     /// Run a gate for a task, or for the commits since a revision
     ///
     /// `2.PITEST` ticks or unticks boxes as in a run. `PITEST` alone only judges and reports.

@@ -16,6 +16,7 @@ mod gate;
 mod gate_parts;
 mod init;
 mod inspect;
+mod lanes;
 mod manual;
 mod manual_verbs;
 mod mcp;
@@ -170,6 +171,7 @@ fn dispatch_verb(cli: &Cli, typed: &ArgMatches) -> anyhow::Result<Exit> {
         Verb::Bundle { file, thin } => bundle::write_bundle(&call, file, *thin)?,
         Verb::Deliver(args) => deliver::run_deliver(&call, args)?,
         Verb::Snapshot(args) => manual_verbs::run_snapshot(&call, args)?,
+        Verb::Lanes(args) => lanes::run_lanes(&call, args)?,
         Verb::Gate(args) if args.push => push_gate::judge_push(&call, args)?,
         Verb::Gate(args) => gate::run_gate(&call, args)?,
         Verb::MutationTest(args) => mutation_test::mutation_test(&call, args)?,

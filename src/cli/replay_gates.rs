@@ -35,7 +35,7 @@ pub enum Matrix {
     Github,
     /// A list for `parallel: matrix:`
     Gitlab,
-    /// Each part with its records and what they took
+    /// Each job as an object with its details
     Json,
 }
 

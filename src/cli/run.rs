@@ -3,8 +3,8 @@
 use super::inspect::{can_start, needed_roles};
 use super::status::end_summary;
 use super::task_ids::key_of;
-use super::{Exit, Fault, FaultKind, Invocation, RealDisk, Workspace, ui};
-use crate::engine::Engine;
+use super::{Exit, Fault, FaultKind, Invocation, RealDisk, Workspace, cache_folder, ui};
+use crate::engine::{Engine, taken_families};
 use crate::machine::choice;
 use crate::machine::event::{Event, Mode, StopRequest};
 use crate::machine::policy::Policy;
@@ -31,8 +31,8 @@ pub struct RunArgs {
     /// Take optional boxes (`[ ]*`) too
     #[arg(long)]
     pub optional: bool,
-    /// Take only this task with what is below it; repeat it for more
-    #[arg(long, value_name = "ID")]
+    /// Take only these tasks with what is below them
+    #[arg(long, value_name = "ID,…", value_delimiter = ',')]
     pub only: Vec<String>,
     /// Do up to N independent tasks at once, ahead of their turn
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
@@ -97,6 +97,7 @@ pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<End, Fault
         optional: args.optional,
         only,
         lanes: args.lanes.unwrap_or(0),
+        taken: taken_families(&cache_folder()?, &workspace.places.workspace)?,
         ..workspace.run_policy()
     };
     policy.iterations = args

@@ -253,6 +253,7 @@ mod tests {
                 "hooks.waiting",
                 "hooks.stop",
                 "hooks.anchor",
+                "lanes.command",
                 "lanes.setup"
             ]
         );

@@ -3,6 +3,7 @@
 use super::Preset;
 use super::error::{Mistake, either, quoted};
 use super::schema::{gate_keys, has_engine};
+use super::settings::LANE_WORDS;
 use crate::turn::TranscriptFormat;
 use serde_yaml::Value;
 
@@ -15,6 +16,7 @@ pub(super) fn check(written: &Value) -> Result<(), Mistake> {
         agent(keys).map_err(|mistake| mistake.at(name).at("agents"))?;
     }
     fallbacks(written.get("agents"))?;
+    lane_command(written.get("lanes"))?;
     roles(written.get("roles"), &names(written.get("agents")))?;
     for (name, keys) in entries(written.get("gates")) {
         gate(name, keys).map_err(|mistake| mistake.at(name).at("gates"))?;
@@ -46,6 +48,42 @@ fn one_level(placement: Option<&Value>) -> Result<(), Mistake> {
         }
         None => Ok(()),
     }
+}
+
+/// Checks that the command of a lane names the tasks, and no unknown placeholder.
+fn lane_command(lanes: Option<&Value>) -> Result<(), Mistake> {
+    let command = lanes.and_then(|lanes| lanes.get("command")?.as_sequence());
+    let Some(command) = command else {
+        return Ok(());
+    };
+    let refuse = |what: &str, hint: &str| Err(Mistake::new(what, hint).at("command").at("lanes"));
+    let arguments: Vec<&str> = command.iter().filter_map(Value::as_str).collect();
+    let is_word = |text: &str| {
+        text.len() > 2
+            && text[1..text.len() - 1]
+                .bytes()
+                .all(|c| c.is_ascii_lowercase())
+    };
+    for argument in &arguments {
+        let words = argument.match_indices('{').filter_map(|(start, _)| {
+            let end = argument[start..].find('}')?;
+            argument.get(start..=start + end)
+        });
+        for word in words.filter(|word| is_word(word)) {
+            if !LANE_WORDS.contains(&word) {
+                let what = format!("has the unknown placeholder {}", quoted(word));
+                return refuse(&what, &format!("Use {}.", either(&LANE_WORDS)));
+            }
+        }
+    }
+    let [ids, ..] = LANE_WORDS;
+    if !arguments.iter().any(|argument| argument.contains(ids)) {
+        return refuse(
+            "does not name the tasks",
+            "Write `{ids}` after `--only`: `[srun, ralph, --root, \"{workspace}\", run, --only, \"{ids}\"]`.",
+        );
+    }
+    Ok(())
 }
 
 fn entries(map: Option<&Value>) -> impl Iterator<Item = (&str, &Value)> {

@@ -96,6 +96,10 @@ pub struct LaneSettings {
     /// Checks and gates that run at the same time over your workspace and all lanes; 0 is no limit.
     #[schemars(range(min = 0, max = 64))]
     pub heavy: u32,
+    /// Runs the loop of a lane in place of this program: by a batch system, over ssh, in a container. `{workspace}` is
+    /// the directory of the lane, `{ids}` its tasks for `--only`, `{lane}` its number.
+    #[schemars(schema_with = "argv")]
+    pub command: Option<Vec<String>>,
     /// Prepares the workspace of a new lane; it runs once, before the agents.
     #[schemars(schema_with = "argv")]
     pub setup: Option<Vec<String>>,
@@ -107,7 +111,24 @@ pub struct LaneSettings {
     pub env: BTreeMap<String, serde_json::Value>,
 }
 
+/// Placeholders of `lanes.command`; the first is needed.
+pub(super) const LANE_WORDS: [&str; 3] = ["{ids}", "{workspace}", "{lane}"];
+
 impl LaneSettings {
+    /// Returns `command:` for one lane, whose tasks are `ids` (as `--only` takes them); `None` without one.
+    pub fn command_of(&self, lane: u32, workspace: &str, ids: &str) -> Option<Vec<String>> {
+        let [of_ids, of_workspace, of_lane] = LANE_WORDS;
+        let lane = lane.to_string();
+        // The workspace is last: its path may hold any text.
+        let fill = |text: &String| {
+            text.replace(of_lane, &lane)
+                .replace(of_ids, ids)
+                .replace(of_workspace, workspace)
+        };
+        let command = self.command.as_ref()?;
+        Some(command.iter().map(fill).collect())
+    }
+
     /// Returns the variables of `env:` for one lane.
     pub fn variables_of(&self, lane: u32, workspace: &str) -> Vec<(String, String)> {
         let mut variables = Vec::new();

@@ -389,7 +389,7 @@ fn what_the_file_says_is_what_is_set() {
          checks: {red: [mvn, test], env: [D]}\n\
          limits: {iterations: 7, attempts: 1, rework: 0, wall: 2h, attempt: 5m, idle: 30s, check: 1m}\n\
          hooks: {done: [notify-send, done], stop: null, env: [E]}\n\
-         lanes: {take: groups, heavy: 3, setup: [npm, ci], copy: [src/*/.env], env: {PORT: 80, AT: '{workspace}/{lane}'}}\n\
+         lanes: {take: groups, heavy: 3, command: [srun, ralph, '--root={workspace}', 'n{lane}', '{ids}', '{', '{}'], setup: [npm, ci], copy: [src/*/.env], env: {PORT: 80, AT: '{workspace}/{lane}'}}\n\
          files: {test: ['t/**'], build: []}\n\
          commit: ralph\ncheckpoints: '^Checkpoint'\nrework: keep-reviews\non_blocked: next\nstages: virtual\n",
     );
@@ -397,6 +397,9 @@ fn what_the_file_says_is_what_is_set() {
     let lanes = &settings.lanes;
     assert_eq!((lanes.take, lanes.heavy), (LaneTasks::Groups, 3));
     assert_eq!(lanes.setup, Some(vec!["npm".to_owned(), "ci".to_owned()]));
+    let command = lanes.command_of(2, "/l/{ids}", "2.,3.").unwrap();
+    let filled = ["srun", "ralph", "--root=/l/{ids}", "n2", "2.,3.", "{", "{}"];
+    assert_eq!(command, filled);
     assert_eq!(lanes.copy, ["src/*/.env"]);
     let variables = [("AT", "/l/2"), ("PORT", "80")];
     let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
@@ -637,6 +640,11 @@ fn wrong_agents_roles_gates_and_commands_are_named() {
     agents.a.fallback|.ralph/config.yaml:2: `agents.a.fallback` names "c", which is no other agent of `agents:`. → Name the agent under `agents:` first.
     agents.b.fallback|.ralph/config.yaml:2: `agents.b.fallback` names "b", which is no other agent of `agents:`. → Name the agent under `agents:` first.
     agents.d.fallback|.ralph/config.yaml:2: `agents.d.fallback` must be a list, not "a". → Write it as `["a", "b"]`, or leave the key out for its default.
+    "#);
+    insta::assert_snapshot!(wrong(["lanes: {command: [srun, ralph]}\n", "lanes: {command: [srun, '{ids}', '{number}']}\n", "lanes: {command: []}\n"]), @r#"
+    lanes.command|.ralph/config.yaml:1: `lanes.command` does not name the tasks. → Write `{ids}` after `--only`: `[srun, ralph, --root, "{workspace}", run, --only, "{ids}"]`.
+    lanes.command|.ralph/config.yaml:1: `lanes.command` has the unknown placeholder "{number}". → Use `{ids}`, `{workspace}` or `{lane}`.
+    lanes.command|.ralph/config.yaml:1: `lanes.command` must not be empty. → Write it as `["sh","lint.sh"]`.
     "#);
     let itself = "agents: {a: {preset: pi, fallback: [b, a]}, b: {preset: codex}}\n";
     insta::assert_snapshot!(parse(itself, Path::new("/w"), &[]).unwrap_err(), @r#".ralph/config.yaml:1: `agents.a.fallback` names "a", which is no other agent of `agents:`."#);

@@ -262,6 +262,16 @@ pub struct Unpacked {
     pub missing: Vec<(String, String)>,
 }
 
+/// The place of a repository's commits in an archive.
+pub(super) fn commits_place(repository: &Path) -> PathBuf {
+    Path::new(GIT).join(repository).join(REPOSITORY)
+}
+
+/// The place of a file of the workspace in an archive, and below the folder of an unpacked one.
+pub(super) fn file_place(path: impl AsRef<Path>) -> PathBuf {
+    Path::new(FILES).join(path)
+}
+
 /// Unpacks a bundle into an empty folder.
 ///
 /// A thin bundle reads the commits of the repositories below `clones`, each at the path that it has
@@ -269,6 +279,16 @@ pub struct Unpacked {
 ///
 /// Errors: a file that is no bundle, names that lead out of the folder, links, more than 2 GiB.
 pub fn unpack_bundle(file: &Path, into: &Path, clones: &Path) -> Result<Unpacked, Fault> {
+    unpack_parts(file, into, clones, |_| true)
+}
+
+/// Unpacks the parts of a bundle at these places; see [`unpack_bundle`]. All parts are checked.
+pub(super) fn unpack_parts(
+    file: &Path,
+    into: &Path,
+    clones: &Path,
+    is_wanted: impl Fn(&Path) -> bool,
+) -> Result<Unpacked, Fault> {
     let refused = |what: &str| {
         let what = format!("This is not a bundle that `ralph bundle` wrote: {what}.");
         let hint = "in the workspace of the run, `ralph bundle run.tar` writes one";
@@ -304,6 +324,9 @@ pub fn unpack_bundle(file: &Path, into: &Path, clones: &Path) -> Result<Unpacked
             return Err(refused("it is larger than ralph makes them"));
         }
         left -= entry.size();
+        if !is_wanted(&path) {
+            continue;
+        }
         let Ok(below) = path.strip_prefix(GIT) else {
             let target = into.join(&path);
             fs_err::create_dir_all(target.parent().unwrap_or(into))?;

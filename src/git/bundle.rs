@@ -6,13 +6,21 @@ use super::Repositories;
 use super::error::{DescribeFailure as _, GitError};
 use super::{package_folders, tree};
 use crate::machine::facts::Oid;
+use crate::sys::clock::Stopwatch;
+use crate::sys::memory::with_memory_limit;
 use git2::{ObjectType, Repository, RepositoryInitOptions, Sort};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::io::{self, BufRead, Read as _, Write};
+use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 const SIGNATURE: &str = "# v2 git bundle\n";
+/// Bytes of memory, and the time, that the objects of a bundle may take.
+const MAX_MEMORY: u64 = 4 << 30;
+const MAX_TIME: Duration = Duration::from_secs(15 * 60);
+/// Bytes that are read at a time.
+const BUFFER: usize = 16 << 10;
 /// Maximum size of a header, which holds a line for each commit, in bytes.
 const MAX_HEADER: u64 = 64 << 20;
 
@@ -150,7 +158,45 @@ pub fn read_bundle(folder: &Path, from: &mut dyn BufRead) -> Result<(), GitError
         .initial_head("main");
     let repository = Repository::init_opts(folder, &options).with_action(doing)?;
     let odb = repository.odb().with_action(doing)?;
-    let mut writer = odb.packwriter().with_action(doing)?;
-    io::copy(left.get_mut(), &mut writer).with_action("write a git bundle's objects")?;
-    writer.commit().map(drop).with_action(doing)
+    // libgit2 reads an object and the one that it is a delta of into memory, and a short pack can name huge ones.
+    let read = with_memory_limit(MAX_MEMORY, || {
+        let mut writer = odb.packwriter().with_action(doing)?;
+        copy_within(left.get_mut(), &mut writer, MAX_TIME)
+            .with_action("write a git bundle's objects")?;
+        writer.commit().map(drop).with_action(doing)
+    });
+    read.with_action(doing)?
+}
+
+/// Copies all bytes within a time. The objects of a short pack can be huge.
+fn copy_within(from: &mut dyn Read, to: &mut dyn Write, limit: Duration) -> io::Result<()> {
+    let watch = Stopwatch::start();
+    let mut buffer = [0; BUFFER];
+    loop {
+        let read = from.read(&mut buffer)?;
+        let Some(part) = buffer.get(..read).filter(|part| !part.is_empty()) else {
+            return Ok(());
+        };
+        to.write_all(part)?;
+        if watch.elapsed() > limit {
+            return Err(io::Error::other("it takes too long"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BUFFER, copy_within};
+    use std::time::Duration;
+
+    #[test]
+    fn a_copy_ends_with_its_bytes_or_its_time() {
+        let copy = |limit| {
+            let mut to = Vec::new();
+            let copied = copy_within(&mut &vec![7; 100_000][..], &mut to, limit);
+            (copied.is_ok(), to.len())
+        };
+        assert_eq!(copy(Duration::from_secs(60)), (true, 100_000));
+        assert_eq!(copy(Duration::ZERO), (false, BUFFER));
+    }
 }

@@ -1,4 +1,4 @@
-//! The work of a lane in the repositories of main: its commits are copied, merged in memory, and HEAD moves to the result.
+//! The work of a lane in the repositories of main: its commits are merged in memory, and HEAD moves to the result.
 //!
 //! Promises: nothing in the other repository is run or believed. A merge writes objects only. HEAD moves from the
 //! commit that was surveyed, and a second call after a crash ends the same.
@@ -10,15 +10,9 @@ use super::tree::{self, Delta, GITLINK};
 use super::{Repositories, history, locks};
 use crate::machine::facts::{self, Snapshot};
 use crate::source::RepoPath;
-use crate::sys::disk::remove;
 use git2::{AttrCheckFlags, AttrValue, ErrorCode, MergeOptions, Oid, Repository, Signature, Tree};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write as _;
 
-/// Commits that one step of a lane may have.
-const MAX_COMMITS: usize = 10_000;
-/// Bytes of the pack with them.
-const MAX_PACK: usize = 1 << 30;
 /// Paths that a conflict names.
 const MAX_NAMED: usize = 20;
 /// Names of merge drivers that are part of git.
@@ -77,36 +71,6 @@ impl Repositories {
         })
     }
 
-    /// Copies a commit, and those of its ancestors that the package lacks, from another repository, and has `reference`
-    /// name it.
-    ///
-    /// Errors: more than 10,000 commits, a root commit that the package lacks, an object that is not there (`Refused`,
-    /// `Unreadable`).
-    #[tracing::instrument(target = "git", skip_all, err(level = "info"))]
-    pub fn copy_commits(
-        &mut self,
-        package: &str,
-        from: &std::path::Path,
-        head: &facts::Oid,
-        reference: &str,
-    ) -> Result<(), GitError> {
-        backup_refs::check_name(reference)?;
-        self.in_package(package, |_, open, _| {
-            let Some(head) = tree::oid_of(head)? else {
-                return Ok(());
-            };
-            let source = OpenRepo::open_repository(from)?;
-            let known = known_commits(&open.repo, &source.repo, head)?;
-            if !known.contains(&head) {
-                copy_objects(&open.repo, &source.repo, head, &known)?;
-            }
-            // Only ralph writes this reference, so a lock of it is that of a killed ralph.
-            let lock = open.repo.commondir().join(format!("{reference}.lock"));
-            remove(&lock).with_action("remove a lock")?;
-            backup_refs::pin_commit(open, reference, head)
-        })
-    }
-
     /// Removes the locks that a killed ralph left in these packages while it moved them.
     #[tracing::instrument(target = "git", skip_all, err(level = "info"))]
     pub fn unlock(&mut self, packages: &BTreeMap<String, facts::Oid>) -> Result<(), GitError> {
@@ -149,71 +113,6 @@ impl Repositories {
         }
         Ok(true)
     }
-}
-
-/// The commits at which the history of `head` meets what `to` has.
-fn known_commits(to: &Repository, from: &Repository, head: Oid) -> Result<BTreeSet<Oid>, GitError> {
-    let mut known = BTreeSet::new();
-    let (mut seen, mut todo) = (BTreeSet::from([head]), vec![head]);
-    while let Some(id) = todo.pop() {
-        if to.find_commit(id).is_ok() {
-            known.insert(id);
-            continue;
-        }
-        let commit = from
-            .find_commit(id)
-            .with_action(format_args!("read the commit {id} of a lane"))?;
-        if commit.parent_count() == 0 {
-            return Err(GitError::refused_error(
-                format!("The commit {id} of a lane begins another history."),
-                "Let the worker do the task.",
-            ));
-        }
-        todo.extend(commit.parent_ids().filter(|parent| seen.insert(*parent)));
-        if seen.len() - known.len() > MAX_COMMITS {
-            return Err(GitError::refused_error(
-                format!("A lane made more than {MAX_COMMITS} commits."),
-                "Let the worker do the task.",
-            ));
-        }
-    }
-    Ok(known)
-}
-
-fn copy_objects(
-    to: &Repository,
-    from: &Repository,
-    head: Oid,
-    known: &BTreeSet<Oid>,
-) -> Result<(), GitError> {
-    let doing = "copy the commits of a lane";
-    let mut walk = from.revwalk().with_action(doing)?;
-    walk.push(head).with_action(doing)?;
-    for id in known {
-        walk.hide(*id).with_action(doing)?;
-    }
-    let mut pack = from.packbuilder().with_action(doing)?;
-    pack.set_threads(1);
-    pack.insert_walk(&mut walk).with_action(doing)?;
-    let odb = to.odb().with_action(doing)?;
-    let mut writer = odb.packwriter().with_action(doing)?;
-    let (mut size, mut written) = (0, Ok(()));
-    let packed = pack.foreach(|part| {
-        size += part.len();
-        if size <= MAX_PACK {
-            written = writer.write_all(part);
-        }
-        size <= MAX_PACK && written.is_ok()
-    });
-    if size > MAX_PACK {
-        return Err(GitError::refused_error(
-            format!("The commits of a lane have more than {MAX_PACK} bytes."),
-            "Let the worker do the task.",
-        ));
-    }
-    written.with_action(doing)?;
-    packed.with_action(doing)?;
-    writer.commit().map(drop).with_action(doing)
 }
 
 fn merge(open: &OpenRepo, [ours, theirs]: [Oid; 2], message: &str) -> Result<Merge, GitError> {

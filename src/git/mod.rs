@@ -16,6 +16,7 @@ mod content;
 mod error;
 mod history;
 mod index;
+mod lane_commits;
 mod lines;
 mod locks;
 mod merge;

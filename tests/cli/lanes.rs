@@ -27,13 +27,13 @@ case $PWD in */lanes/*) lane=yes ;; *) lane= ;; esac
 case ${RALPH_TASK:-$RALPH_STAGE}/$RALPH_ATTEMPT/$lane in
 "#;
 
-fn lanes(project: &Project) -> PathBuf {
+pub(super) fn lanes(project: &Project) -> PathBuf {
     let all = project.path("../home/.cache/ralph/lanes");
     let mut found = fs_err::read_dir(all).unwrap();
     found.next().unwrap().unwrap().path()
 }
 
-fn agents(project: &Project) -> Vec<String> {
+pub(super) fn agents(project: &Project) -> Vec<String> {
     let entries = project.entries();
     let lane = |lines: &str| {
         let (_, rest) = lines.split_once("The agent was `")?;
@@ -56,7 +56,7 @@ fn wait(is_so: &dyn Fn() -> bool, what: &str) {
 }
 
 #[track_caller]
-fn assert_sound(project: &Project, tasks: &str) {
+pub(super) fn assert_sound(project: &Project, tasks: &str) {
     assert_eq!(project.read("tasks.md"), tasks.replace("[ ]", "[x]"));
     assert_eq!(project.git("src/app", &["status", "--porcelain"]), "");
     project.ralph(&["replay"]).code(0);
@@ -168,7 +168,7 @@ fn a_conflict_is_the_workers_with_the_paths_as_reason() {
 }
 
 /// Writes a lane's journal again, with a commit in place of another.
-fn forge(lane: &std::path::Path, was: &str, is: &str) {
+pub(super) fn forge(lane: &std::path::Path, was: &str, is: &str) {
     let file = lane.join(".ralph/state/journal.jsonl");
     let bytes = fs_err::read(&file).unwrap();
     let mut events = Vec::new();
@@ -417,4 +417,212 @@ fn checks_of_main_and_its_lanes_run_one_at_a_time_or_as_many_as_are_allowed() {
     project.config(&green(2, both));
     project.ralph(&["run", "--lanes", "2"]).code(0);
     assert_eq!(agents(&project), ["lane:1", "lane:2"]);
+}
+
+/// Settings with this script as `lanes.command`; its arguments are ralph, the workspace, the tasks and the number.
+fn command(script: &str) -> String {
+    let ralph = env!("CARGO_BIN_EXE_ralph");
+    let words = ["{workspace}", "{ids}", "{lane}"];
+    let argv = [&["sh", "-euc", script, "sh", ralph], &words[..]].concat();
+    serde_yaml::to_string(&serde_json::json!({ "lanes": { "command": argv } })).unwrap()
+}
+
+#[test]
+fn a_command_runs_the_loop_of_each_lane() {
+    let tasks = "## A\n- [ ] 1. One\n- [ ] 2. Two\n## B\n- [ ] 3. Three\n";
+    let project = Project::new(tasks);
+    // It needs no `--root`, and none of main's leads it back.
+    let script =
+        r#"test "$PWD" = "$2" && echo "$3 $4" >> "$HOME/calls"; exec "$1" run --only "$3""#;
+    project.config(&command(script).replace("lanes:\n", "lanes:\n  take: groups\n"));
+    project.agent(&format!("{MEET}1.*/yes|3.*/yes) meet 2; as_usual ;;"));
+    let mut run = project.command(&["run", "--lanes", "2"]);
+    run.env("RALPH_ROOT", project.path(""));
+    Project::finish(run).code(0);
+    assert_sound(&project, tasks);
+    assert_eq!(agents(&project), ["lane:1", "lane:1", "lane:2"]);
+    let mut calls: Vec<String> = project
+        .read("../home/calls")
+        .lines()
+        .map(str::to_owned)
+        .collect();
+    calls.sort();
+    assert_eq!(calls, ["1.,2. 1", "3. 2"]);
+    assert_eq!(project.processes(), [0; 0]);
+}
+
+#[test]
+fn a_command_that_does_no_work_is_named_and_main_does_the_tasks() {
+    let tasks = "- [ ] 1. [P] One\n- [ ] 2. [P] Two\n- [ ] 3. [P] Three\n";
+    let project = Project::new(tasks);
+    // The second one is killed each time, the third one claims success.
+    project.config(&command(
+        "case $4 in 1) echo no such partition >&2; exit 1 ;; 2) echo x >> $HOME/tries; kill -9 $$ ;; esac",
+    ));
+    let done = project.ralph(&["run", "--lanes", "3"]).code(0);
+    assert_sound(&project, tasks);
+    assert_eq!(agents(&project), ["", "", ""]);
+    for part in [
+        "lane 1 has no accepted work: lanes.command: `sh -euc",
+        "exited with code 1. Its last lines: no such partition",
+        "lane 2 has no accepted work: lanes.command: `sh -euc",
+        "lane 3 has no accepted work: lanes.command: `sh -euc",
+    ] {
+        assert!(done.err.contains(part), "{part}: {}", done.err);
+    }
+    assert_eq!(project.read("../home/tries"), "x\nx\nx\n");
+}
+
+#[test]
+fn a_command_that_is_not_there_is_an_error() {
+    let tasks = "- [ ] 1. [P] One\n- [ ] 2. [P] Two\n";
+    let project = Project::new(tasks);
+    project.config("lanes: {command: [no-such-program, '{ids}'], setup: [no-such-setup]}\n");
+    let checked = project.ralph(&["check"]);
+    for key in [
+        "command` starts `no-such-program`",
+        "setup` starts `no-such-setup`",
+    ] {
+        let warning = format!(": `lanes.{key}, which is not on the PATH. [missing-program]");
+        assert!(checked.out.contains(&warning), "{}", checked.out);
+    }
+    project.config("lanes: {command: [no-such-program, '{ids}']}\n");
+    let failed = project.ralph(&["run", "--lanes", "2"]).code(2);
+    for part in [
+        "lanes.command: `no-such-program ",
+        "does not start",
+        "hint: fix lanes.command",
+    ] {
+        assert!(failed.err.contains(part), "{part}: {}", failed.err);
+    }
+    assert_eq!(project.read("tasks.md"), tasks);
+}
+
+/// Stops a run in which the lanes of tasks 1 to 3 have ended, and task 3 conflicts with task 2.
+fn stopped_with_three_lanes() -> (Project, String) {
+    let tasks =
+        "- [ ] 1. [P] One\n- [ ] 2. [P] Two\n- [ ] 3. [P] Three\n## Later\n- [ ] 4. [P] Four\n"
+            .to_owned();
+    let project = Project::new(&tasks);
+    project.agent(&format!(
+        "{MEET}1.*/yes) until [ $(grep -l 'has_ended\":true' ../*.json | wc -l) -ge 2 ]; do sleep 0.02; done; as_usual ;;
+2.*/yes|3.*/yes) commit app same.txt ;;
+2.*) as_usual ;;"
+    ));
+    project
+        .ralph(&["run", "--lanes", "3", "--max-iterations", "1"])
+        .code(5);
+    (project, tasks)
+}
+
+#[test]
+fn a_list_shows_what_each_lane_does_and_offers_and_writes_nothing() {
+    let (project, _) = stopped_with_three_lanes();
+    project
+        .ralph(&["run", "--lanes", "3", "--max-iterations", "1"])
+        .code(5);
+    assert_eq!(agents(&project), ["lane:1", "lane:2"]);
+    let before = project.files();
+    let list = project.ralph(&["lanes"]).code(0);
+    let told = "lane 3: 3. ended, offers 3., conflicts in app/same.txt\n";
+    assert!(
+        list.out.ends_with(&format!("{told}waiting: 4.\n")),
+        "{}",
+        list.out
+    );
+    let facts = project.ralph(&["lanes", "--json"]).code(0).json().remove(0);
+    assert_eq!(
+        facts["lanes"][0]["offers"],
+        serde_json::json!(["3."]),
+        "{facts}"
+    );
+    assert_eq!(facts["lanes"][0]["conflicts"], "app/same.txt");
+    assert_eq!(facts["waiting"], serde_json::json!(["4."]));
+    assert_eq!(project.files(), before);
+    project.write(
+        "tasks.md",
+        project.read("tasks.md").replace("Three", "Three again"),
+    );
+    let list = project.ralph(&["lanes"]).code(0);
+    assert!(list.out.contains("their text has changed"), "{}", list.out);
+}
+
+#[test]
+fn a_list_shows_what_runs() {
+    let tasks = "- [ ] 1. [P] One\n- [ ] 2. [P] Two\n";
+    let project = Project::new(tasks);
+    project.agent(&format!("{MEET}*/yes) meet 3; as_usual ;;"));
+    let mut run = project.start(&["run", "--lanes", "2"]);
+    wait(
+        &|| project.has("../home/meet/1.") && project.has("../home/meet/2."),
+        "agents",
+    );
+    let list = project.ralph(&["lanes"]).code(0);
+    assert!(
+        list.out
+            .contains("lane 2: 2. runs: 2. agent, iteration 1\n"),
+        "{}",
+        list.out
+    );
+    let busy = project.ralph(&["lanes", "drop", "2"]).code(75);
+    assert!(
+        busy.err.contains("Another ralph holds this workspace"),
+        "{}",
+        busy.err
+    );
+    project.write("../home/meet/go", "");
+    assert!(run.wait().unwrap().success());
+    assert_sound(&project, tasks);
+}
+
+#[test]
+fn a_dropped_lane_leaves_its_commits_and_main_does_the_task() {
+    let (project, tasks) = stopped_with_three_lanes();
+    let there = lanes(&project);
+    let head = || {
+        let mut git = project.program("git");
+        git.args(["rev-parse", "HEAD"])
+            .current_dir(there.join("2/src/app"));
+        Project::finish(git).out.trim().to_owned()
+    };
+    let work = head();
+    // A process that runs in it, also on another machine, has its lock.
+    let lock = ralph::sys::lock::Lock::try_take(&there.join("2/.ralph/state/lock")).unwrap();
+    let busy = project.ralph(&["lanes", "drop", "2"]).code(75);
+    assert!(busy.err.contains("Lane 2 runs."), "{}", busy.err);
+    drop(lock);
+    let dropped = project.ralph(&["lanes", "drop", "2"]).code(0);
+    assert!(dropped.out.contains("refs/ralph/lane/2"), "{}", dropped.out);
+    assert!(!there.join("2").exists());
+    assert_eq!(
+        project.git("src/app", &["rev-parse", "refs/ralph/lane/2"]),
+        work
+    );
+    project.ralph(&["lanes", "drop", "2"]).code(2);
+    project.ralph(&["run", "--lanes", "1"]).code(0);
+    assert_sound(&project, &tasks);
+    assert_eq!(agents(&project), ["lane:1", "", "lane:3", ""]);
+}
+
+#[test]
+fn a_matrix_has_a_job_for_each_task_that_is_ready() {
+    let tasks = "- [ ] 1. [P] One\n- [ ] 2. [P] Two\n- [ ] 3. Three\n";
+    let project = Project::new(tasks);
+    let matrix = |form: &str| project.ralph(&["lanes", "--matrix", form]).code(0).out;
+    assert_eq!(matrix("github"), "{\"lane\":[\"1.\",\"2.\"]}\n");
+    assert_eq!(matrix("gitlab"), "[{\"LANE\":[\"1.\",\"2.\"]}]\n");
+    let jobs = project.ralph(&["lanes", "--matrix", "json"]).code(0).json();
+    assert_eq!(jobs[1]["lane"], "2.");
+    assert_eq!(jobs[1]["texts"], serde_json::json!(["[P] Two"]));
+    assert_eq!(jobs.len(), 2);
+    assert!(!project.has(".ralph/state"), "nothing is written");
+    // The next wave is another one.
+    project.ralph(&["run", "--only", "1,2"]).code(0);
+    assert_eq!(matrix("github"), "{\"lane\":[]}\n");
+    project.config("lanes: {take: all}\n");
+    assert_eq!(matrix("github"), "{\"lane\":[\"3.\"]}\n");
+    let project = Project::new("## A\n- [ ] 1. One\n- [ ] 2. Two\n");
+    project.config("lanes: {take: groups}\n");
+    let matrix = |form: &str| project.ralph(&["lanes", "--matrix", form]).code(0).out;
+    assert_eq!(matrix("github"), "{\"lane\":[\"1.,2.\"]}\n");
 }

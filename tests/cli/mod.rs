@@ -24,6 +24,7 @@ mod history;
 mod init;
 mod journal;
 mod kill;
+mod lane_bundles;
 mod lanes;
 mod limits;
 mod log;

@@ -47,6 +47,7 @@ fn the_verbs_are_these() {
     next: Show which box is next, and why the others are not
     pause: Start no new attempt until `ralph resume`
     resume: End a pause, or allow more than a used-up budget
+    lanes: List lanes, take or remove one, print jobs for CI
     accept: Tick a box by hand, with a reason
     reopen: Untick a box by hand, with a reason
     deliver: Push a finished run and open pull requests
@@ -91,6 +92,7 @@ fn json_is_one_object_a_line_on_every_verb() {
         lines
     };
     assert_eq!(first(&["next", "--json"], 0)[0]["next"], "1.");
+    first(&["lanes", "--json"], 0);
     assert_eq!(
         first(&["status", "--json"], 0)[0]["boxes"]
             .as_array()

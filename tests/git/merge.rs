@@ -73,6 +73,48 @@ fn a_lanes_work_is_copied_merged_and_checked_out_twice() {
 }
 
 #[test]
+fn commits_are_copied_into_a_repository_without_a_directory_for_packs() {
+    let (workspace, main, lane) = lane();
+    // Copies of a repository can lack its empty directories.
+    fs_err::remove_dir(main.dir.join(".git/objects/pack")).unwrap();
+    lane.write("lane.py", "lane\n");
+    lane.commit("lane");
+    let theirs = copy(&workspace, &lane).unwrap();
+    assert_eq!(merge(&workspace, &theirs), Merge::Commit(theirs));
+}
+
+/// Returns a zlib stream of these bytes without compression.
+fn stored(bytes: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(bytes.len()).unwrap();
+    let (mut low, mut high) = (1_u32, 0_u32);
+    for byte in bytes {
+        low = (low + u32::from(*byte)) % 65_521;
+        high = (high + low) % 65_521;
+    }
+    let header = [0x78, 0x01, 0x01];
+    let lengths = [length.to_le_bytes(), (!length).to_le_bytes()].concat();
+    let sum = (high << 16 | low).to_be_bytes();
+    [&header, &lengths[..], bytes, &sum].concat()
+}
+
+#[test]
+fn a_file_that_says_it_is_huge_is_not_read_into_memory() {
+    let (workspace, main, lane) = lane();
+    lane.write("large.bin", "small\n");
+    lane.commit("large");
+    let blob = lane.git(&["rev-parse", "HEAD:large.bin"]);
+    let file = lane
+        .dir
+        .join(format!(".git/objects/{}/{}", &blob[..2], &blob[2..]));
+    fs_err::remove_file(&file).unwrap();
+    fs_err::write(&file, stored(b"blob 9000000000\0small\n")).unwrap();
+    let before = main.git(&["for-each-ref"]);
+    let refused = copy(&workspace, &lane).unwrap_err();
+    assert!(refused.contains("more than 1073741824 bytes"), "{refused}");
+    assert_eq!(main.git(&["for-each-ref"]), before);
+}
+
+#[test]
 fn commits_alone_are_no_merge_if_main_has_not_moved() {
     let (workspace, _main, lane) = lane();
     lane.write("lane.py", "lane\n");

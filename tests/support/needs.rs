@@ -40,6 +40,14 @@ pub(crate) fn scripts() -> Option<Missing> {
     programs(&["python3", "node", "npm"])
 }
 
+/// Needs what runs workflows of CI on this machine: their installers, and rsync.
+pub(crate) fn runners() -> Option<Missing> {
+    if !cfg!(target_arch = "x86_64") {
+        return Some(Missing::Other("the runner of workflows is one for x86_64"));
+    }
+    programs(&["python3", "node", "npm", "rsync"])
+}
+
 /// Needs cargo-mutants, which takes minutes to build: CI builds it if it is missing.
 pub(crate) fn cargo_mutants() -> Option<Missing> {
     let is_there = super::tools::is_installed(crate::gate::files::CARGO_MUTANTS)

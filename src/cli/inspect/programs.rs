@@ -1,4 +1,4 @@
-//! Programs that the configured gates, checks and hooks need. Starts nothing.
+//! Programs that the configured gates, checks, hooks and lanes need. Starts nothing.
 
 use super::engines::{self, Needed, is_on_path, measures_with};
 use super::gates::open_java_gate;
@@ -74,7 +74,7 @@ fn of_files(gate: &str, package: &Package) -> Vec<InspectionFinding> {
         .collect()
 }
 
-/// Returns the missing programs of the checks and hooks.
+/// Returns the missing programs of the checks, hooks and lanes.
 pub(super) fn command_findings(
     workspace: &Workspace,
     packages: &[Package],
@@ -89,8 +89,14 @@ pub(super) fn command_findings(
         );
     }
     let own = [("the workspace", workspace.places.workspace.as_path())];
-    for (event, argv) in workspace.settings.hooks.commands() {
-        let missing = command_finding(MISSING_PROGRAM, &format!("hooks.{event}"), argv, &own);
+    let hooks = workspace.settings.hooks.commands();
+    let hooks = hooks.map(|(event, argv)| (format!("hooks.{event}"), argv));
+    let lanes = &workspace.settings.lanes;
+    let lanes = [("command", &lanes.command), ("setup", &lanes.setup)]
+        .into_iter()
+        .filter_map(|(key, argv)| Some((format!("lanes.{key}"), argv.as_deref()?)));
+    for (key, argv) in hooks.chain(lanes) {
+        let missing = command_finding(MISSING_PROGRAM, &key, argv, &own);
         findings.extend(missing.map(InspectionFinding::into_warning));
     }
     findings

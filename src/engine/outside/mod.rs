@@ -28,7 +28,7 @@ mod turn_gate;
 pub(super) use artifacts::digest_of_folder;
 pub use edits::verify_without_git;
 pub use judge::AloneChoice;
-pub use lanes::{LaneStatus, lanes_of};
+pub use lanes::{LaneStatus, LaneView, TakenLane, lanes_of, taken_families};
 pub use private_checkout::CacheFolder;
 pub(super) use spec_files::digest_of_file;
 pub use template::own_template;

@@ -155,6 +155,23 @@ fn a_run_whose_lanes_offer_nothing_ticks_the_same_boxes() {
 }
 
 #[test]
+fn work_of_bundles_is_looked_for_at_its_own_task_alone() {
+    let text = "- [ ] 1. a\n- [ ] 2. [P] b\n- [ ] 3. [P] c\n";
+    let policy = Policy {
+        taken: vec!["1".to_owned(), "9".to_owned()],
+        ..rules()
+    };
+    let mut sim = Sim::with(text, policy);
+    for file in ["src/main/A", "src/main/B", "src/main/C"] {
+        sim.agent(Act::commits(&[(file, "x")]));
+    }
+    assert_eq!(sim.run(), StopReason::AllDone);
+    let seen = |fact: &&Event| matches!(fact, Event::LaneSeen { .. });
+    assert_eq!(sim.facts.iter().filter(seen).count(), 1);
+    sim.replay();
+}
+
+#[test]
 fn a_lane_is_an_agent_with_a_number() {
     assert_eq!(number("lane:12"), Some(12));
     assert_eq!(number("lane:x"), None);

@@ -4,22 +4,25 @@
 //! late or forged costs time. When this process ends, so does all that runs in its lanes.
 
 mod copies;
+mod list;
+mod loops;
 mod make;
 mod offers;
 mod records;
 mod setup;
 mod slots;
+mod take;
 
-use super::{AFTER_RESULT, GRACE, LOG_CAP, Outside};
+use super::Outside;
 use crate::engine::{Fault, Places};
 use crate::machine::effect::{LaneOrder, LaneTask, Play};
 use crate::machine::event::{AgentEnd, Event};
 use crate::machine::facts::{ProcessEnd, Snapshot};
 use crate::machine::state::State;
 use crate::sys::clock::{self, Stopwatch};
-use crate::sys::itself::own_program;
 use crate::sys::lock;
-use crate::sys::{ProcessSpec, Spawn as _};
+pub use list::LaneView;
+use loops::LaneEnd;
 use records::{LaneRecord, Records};
 pub(super) use setup::own_variables;
 use std::collections::BTreeMap;
@@ -27,6 +30,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 use std::time::Duration;
+pub use take::TakenLane;
 
 /// Its number, for what runs in a lane (ports, names of databases).
 pub(super) const LANE: &str = "RALPH_LANE";
@@ -36,8 +40,6 @@ const LANE_OF: &str = "RALPH_LANE_OF";
 const LANES: &str = "lanes";
 /// Runs of one lane, counted over restarts of main.
 const MAX_RUNS: u32 = 3;
-/// Exit codes from here on are no end of a loop: another process holds the lane, the disk failed, a signal.
-const BUSY: i32 = 70;
 /// Interval at which main checks whether a lane has ended.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -52,14 +54,6 @@ pub(super) struct Lanes {
     has_started: bool,
 }
 
-/// The end of a lane's processes.
-enum LaneEnd {
-    /// `lanes.setup` failed, and nothing else ran.
-    NotSetUp(ProcessEnd),
-    /// Its loop ended.
-    Loop(ProcessEnd),
-}
-
 /// A lane as `ralph status` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaneStatus {
@@ -69,7 +63,8 @@ pub struct LaneStatus {
     pub task: String,
     /// Its workspace.
     pub folder: PathBuf,
-    /// `runs`, `ended` (its work waits for its turn), or `stopped` (the next run continues it).
+    /// `runs`, `ended` (its work waits for its turn), `stopped` (the next run continues it), or `taken` (a bundle of a run
+    /// elsewhere, whose work waits for its turn).
     pub standing: &'static str,
     /// The last iteration of its loop; 0 before the first.
     pub iteration: u64,
@@ -80,9 +75,11 @@ pub fn lanes_of(cache: &Path, workspace: &Path) -> io::Result<Vec<LaneStatus>> {
     let records = Records::read(&folder_of(cache, LANES, workspace))?;
     let lanes = records.all().into_iter().map(|(number, record)| {
         let folder = records.folder(number);
-        let standing = if record.has_ended {
+        let standing = if record.is_taken() {
+            "taken"
+        } else if record.has_ended {
             "ended"
-        } else if lock::held_by(&folder.join(".ralph/state/lock")).is_some() {
+        } else if is_running(&records, number) {
             "runs"
         } else {
             "stopped"
@@ -96,6 +93,21 @@ pub fn lanes_of(cache: &Path, workspace: &Path) -> io::Result<Vec<LaneStatus>> {
         }
     });
     Ok(lanes.collect())
+}
+
+/// Returns the families with work that was taken from bundles.
+pub fn taken_families(cache: &Path, workspace: &Path) -> io::Result<Vec<String>> {
+    let records = Records::read(&folder_of(cache, LANES, workspace))?;
+    let lanes = records.all().into_iter();
+    Ok(lanes.flat_map(|(_, lane)| lane.taken.into_keys()).collect())
+}
+
+/// True while a process of this machine runs a lane, or waits for the command that runs it.
+fn is_running(records: &Records, number: u32) -> bool {
+    let own = records.folder(number).join(".ralph/state/lock");
+    [own, records.lock(number)]
+        .iter()
+        .any(|file| lock::held_by(file).is_some())
 }
 
 /// The greatest number of a folder `iter-N`.
@@ -135,13 +147,21 @@ impl Outside {
         self.lanes.has_looked = true;
         let mut records = Records::open(&self.lanes_folder())?;
         self.drop_lanes(order, &mut records)?;
+        self.continue_lanes(order, &mut records)?;
         self.start_lanes(order, snapshot, &mut records)?;
         let of_box = order.task.as_deref().and_then(|task| records.of(task));
+        let family = &order.key.family;
+        let of_box = of_box.or_else(|| {
+            records
+                .taken_of(family)
+                .filter(|number| records.lane(*number).has_taken(family, &order.taken))
+        });
         while of_box.is_some_and(|number| self.lanes.running.contains_key(&number)) {
             if self.parts.interrupts.first().is_some() || self.wall_left().is_zero() {
                 return Ok(Event::Waited);
             }
             self.reap_lanes(&mut records)?;
+            self.continue_lanes(order, &mut records)?;
             self.parts.interrupts.wait_until(clock::monotonic() + LOOK);
         }
         let Some(number) = of_box else {
@@ -162,12 +182,14 @@ impl Outside {
     fn drop_lanes(&mut self, order: &LaneOrder, records: &mut Records) -> Result<(), Fault> {
         self.reap_lanes(records)?;
         for (number, record) in records.all() {
-            let is_wanted = order
-                .open
-                .iter()
-                .any(|task| task.families == record.families && task.digest == record.digest);
+            // Without `--lanes` those of other runs stay for the next one.
+            if order.lanes == 0 && !record.is_taken() {
+                continue;
+            }
             // A process that still runs in it writes into its directory. ralph removes the lane when it has ended.
-            if !is_wanted && !self.lanes.running.contains_key(&number) {
+            if !record.is_wanted(&order.open, &order.taken)
+                && !self.lanes.running.contains_key(&number)
+            {
                 records.remove(number)?;
             }
         }
@@ -192,47 +214,11 @@ impl Outside {
         Ok(())
     }
 
-    /// Notes which lanes have ended.
-    fn reap_lanes(&mut self, records: &mut Records) -> Result<(), Fault> {
-        let ended: Vec<u32> = self
-            .lanes
-            .running
-            .iter()
-            .filter(|(_, thread)| thread.is_finished())
-            .map(|(number, _)| *number)
-            .collect();
-        for number in ended {
-            let Some(thread) = self.lanes.running.remove(&number) else {
-                continue;
-            };
-            let end = thread
-                .join()
-                .map_err(|_| Fault::internal_fault("The thread of a lane panicked."))?;
-            match end {
-                Ok(LaneEnd::NotSetUp(end)) if end != ProcessEnd::Interrupted => {
-                    return Err(self.setup_fault(number, &end, &records.log(number)));
-                }
-                Ok(LaneEnd::Loop(ProcessEnd::Exited { code })) if code < BUSY => {
-                    if code != 0 {
-                        let why = self.secrets.last_lines(&records.log(number), 2);
-                        (self.parts.said)(&format!("lane {number} did not finish: {why}"));
-                    }
-                    records.note_end(number)?;
-                }
-                // One that was killed or stopped is started again.
-                _ => {}
-            }
+    /// Starts lanes again that were cut short.
+    fn continue_lanes(&mut self, order: &LaneOrder, records: &mut Records) -> Result<(), Fault> {
+        if order.lanes == 0 {
+            return Ok(());
         }
-        Ok(())
-    }
-
-    /// Continues lanes that were cut short, and makes new ones where tasks are ready.
-    fn start_lanes(
-        &mut self,
-        order: &LaneOrder,
-        snapshot: &Snapshot,
-        records: &mut Records,
-    ) -> Result<(), Fault> {
         for (number, record) in records.all() {
             let is_running = self.lanes.running.contains_key(&number);
             if !is_running && !self.is_set_up(&records.folder(number)) {
@@ -244,13 +230,36 @@ impl Outside {
                 self.start_lane(number, order, records)?;
             }
         }
-        let ready: Vec<&LaneTask> = order.open.iter().filter(|task| task.is_ready).collect();
+        Ok(())
+    }
+
+    /// Makes and starts lanes where tasks are ready.
+    fn start_lanes(
+        &mut self,
+        order: &LaneOrder,
+        snapshot: &Snapshot,
+        records: &mut Records,
+    ) -> Result<(), Fault> {
+        let is_taken = |task: &&LaneTask| {
+            let mut families = task.families.iter();
+            families.any(|family| records.taken_of(family).is_some())
+        };
+        let ready = order.open.iter().filter(|task| task.is_ready);
+        let ready: Vec<&LaneTask> = ready.filter(|task| !is_taken(task)).collect();
         // One task alone is done as fast by main itself, unless main does another one.
         if order.task.is_some() && ready.len() < 2 {
             return Ok(());
         }
         for task in ready {
-            let free = (1..=order.lanes).find(|number| !records.holds(*number));
+            // Lanes of bundles run nothing here, and take no place.
+            let here = records
+                .all()
+                .iter()
+                .filter(|(_, lane)| !lane.is_taken())
+                .count();
+            let free = records
+                .free_number()
+                .filter(|_| here < usize::try_from(order.lanes).unwrap_or(usize::MAX));
             let first = task.families.first().map_or("", String::as_str);
             let Some(number) = free.filter(|_| records.of(first).is_none()) else {
                 continue;
@@ -262,81 +271,12 @@ impl Outside {
                     families: task.families.clone(),
                     names: task.names.clone(),
                     digest: task.digest.clone(),
-                    runs: 0,
-                    has_ended: false,
+                    ..LaneRecord::default()
                 },
             )?;
             (self.parts.said)(&format!("lane {number}: {}", task.names.join(", ")));
             self.start_lane(number, order, records)?;
         }
-        Ok(())
-    }
-
-    /// Starts the loop of a lane, under supervision like every process.
-    fn start_lane(
-        &mut self,
-        number: u32,
-        order: &LaneOrder,
-        records: &mut Records,
-    ) -> Result<(), Fault> {
-        let folder = records.folder(number);
-        let names = records.lane(number).names;
-        let spec_folder = self.parts.places.display_path(&self.parts.places.spec);
-        let spec_folder = if spec_folder.is_empty() {
-            "."
-        } else {
-            &spec_folder
-        };
-        let log = records.log(number);
-        let mut argv = vec![
-            own_program().to_string_lossy().into_owned(),
-            "--root".to_owned(),
-            folder.to_string_lossy().into_owned(),
-        ];
-        argv.extend(["--spec", spec_folder, "run"].map(str::to_owned));
-        argv.extend(
-            names
-                .into_iter()
-                .flat_map(|name| ["--only".to_owned(), name]),
-        );
-        let mut env = self.parts.environment.clone();
-        let main = self.parts.places.workspace.to_string_lossy().into_owned();
-        env.retain(|(variable, _)| variable != LANE && variable != LANE_OF);
-        env.push((LANE.to_owned(), number.to_string()));
-        env.push((LANE_OF.to_owned(), main));
-        if let Some(micros) = order.most.micros {
-            let dollars = format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
-            env.push(("RALPH_LIMITS_COST_RUN".to_owned(), dollars));
-        }
-        if let Some(tokens) = order.most.tokens {
-            env.push(("RALPH_LIMITS_TOKENS_RUN".to_owned(), tokens.to_string()));
-        }
-        let spec = ProcessSpec {
-            argv,
-            env,
-            cwd: folder,
-            stdout: log.clone(),
-            stderr: log,
-            log_cap: LOG_CAP,
-            wall: Some(self.wall_left()),
-            grace: GRACE + AFTER_RESULT,
-            tag: format!("{}-lane-{number}", self.tag),
-            ..ProcessSpec::default()
-        };
-        let setup = self.setup_of(number, &spec);
-        records.note_start(number)?;
-        let supervisor = self.parts.supervisor.clone();
-        let running = std::thread::spawn(move || {
-            if let Some(setup) = setup {
-                let end = supervisor.run(&setup)?.end;
-                if !end.is_success() {
-                    return Ok(LaneEnd::NotSetUp(end));
-                }
-            }
-            Ok(LaneEnd::Loop(supervisor.run(&spec)?.end))
-        });
-        self.lanes.has_started = true;
-        self.lanes.running.insert(number, running);
         Ok(())
     }
 

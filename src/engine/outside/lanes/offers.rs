@@ -10,7 +10,7 @@ use crate::machine::effect::LaneOrder;
 use crate::machine::event::{Event, Offer};
 use crate::machine::facts::{Oid, Snapshot};
 use crate::machine::lanes::is_done_ahead;
-use crate::machine::state::Phase;
+use crate::machine::state::{Phase, State};
 use crate::source::RepoPath;
 use crate::source::text::{line, names};
 use crate::sys::disk::open_regular;
@@ -18,7 +18,7 @@ use crate::task::TaskKey;
 use crate::turn::Usage;
 use std::collections::BTreeMap;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Bytes of a lane's journal that are read.
 const MAX_JOURNAL: u64 = 256 << 20;
@@ -27,9 +27,9 @@ const NAMED: usize = 10;
 
 /// Accepted work of a lane.
 pub(super) struct Step {
-    key: TaskKey,
+    pub(super) key: TaskKey,
     /// HEAD of each package then.
-    heads: BTreeMap<String, Oid>,
+    pub(super) heads: BTreeMap<String, Oid>,
     /// Usage of the attempts since the last step.
     used: Usage,
 }
@@ -46,11 +46,7 @@ impl Outside {
         order: &LaneOrder,
         snapshot: &Snapshot,
     ) -> Result<Found, Fault> {
-        let is_same = order
-            .open
-            .iter()
-            .any(|task| task.families == record.families && task.digest == record.digest);
-        if !is_same {
+        if !record.is_wanted(&order.open, &order.taken) {
             return Ok((None, None));
         }
         let folder = self.lanes_folder().join(number.to_string());
@@ -60,10 +56,12 @@ impl Outside {
         };
         for step in steps.into_iter().filter(|step| step.key == order.key) {
             let title = format!("{} from lane {number}", order.key);
-            match self.merge_step(number, &folder, &step, &title, snapshot) {
+            match self.merge_step(number, &folder, &step, &title, snapshot, Commits::Copied) {
                 Ok(Some(heads)) if heads.is_empty() => {}
                 Ok(Some(heads)) => {
-                    let used = Some(step.used).filter(|used| *used != Usage::default());
+                    // A run elsewhere can claim any usage, and its budget is its own.
+                    let used = Some(step.used)
+                        .filter(|used| *used != Usage::default() && !record.is_taken());
                     let offer = Offer {
                         lane: number,
                         heads,
@@ -73,6 +71,14 @@ impl Outside {
                 }
                 Ok(None) => return Ok((None, None)),
                 Err(Trouble::Work(why)) => return Ok((None, Some(why))),
+                Err(Trouble::Conflicts(paths)) => {
+                    let why = format!(
+                        "Lane {number} did this on an older base. Its commits ({}) conflict in {paths}: merge them and \
+                         resolve, or do the work again.",
+                        reference(number)
+                    );
+                    return Ok((None, Some(why)));
+                }
                 Err(Trouble::Disk(fault)) => return Err(fault),
             }
         }
@@ -80,13 +86,14 @@ impl Outside {
     }
 
     /// The commits to which the packages move; none if HEAD has the step.
-    fn merge_step(
+    pub(super) fn merge_step(
         &mut self,
         number: u32,
         folder: &Path,
         step: &Step,
         title: &str,
         snapshot: &Snapshot,
+        commits: Commits,
     ) -> Result<Option<BTreeMap<String, Oid>>, Trouble> {
         let mut heads = BTreeMap::new();
         for package in &snapshot.packages {
@@ -94,14 +101,16 @@ impl Outside {
             let Some(theirs) = step.heads.get(name).filter(|head| **head != package.head) else {
                 continue;
             };
-            let root = self.parts.repositories.repository_of(name);
-            let inside = root
-                .as_deref()
-                .and_then(|root| root.strip_prefix(&self.parts.places.workspace).ok());
-            let Some(inside) = inside else { continue };
-            let reference = format!("refs/ralph/lane/{number}");
+            let Some(inside) = self.place_of(name) else {
+                continue;
+            };
+            let from = folder.join(inside);
+            let reference = reference(number);
             let repositories = &mut self.parts.repositories;
-            repositories.copy_commits(name, &folder.join(inside), theirs, &reference)?;
+            match commits {
+                Commits::Copied => repositories.copy_commits(name, &from, theirs, &reference)?,
+                Commits::Borrowed => repositories.borrow_commits(name, &from, theirs)?,
+            }
             let message = format!("{title}\n\nRalph-Lane: {theirs}\n");
             let merged = repositories.merge(name, [&package.head, theirs], &message)?;
             match merged {
@@ -133,11 +142,7 @@ impl Outside {
                     let paths = paths
                         .iter()
                         .map(|path| format!("{name}/{}", path.to_text()));
-                    return Err(Trouble::Work(format!(
-                        "Lane {number} did this on an older base. Its commits ({reference}) conflict in {}: merge them \
-                         and resolve, or do the work again.",
-                        names(paths, NAMED)
-                    )));
+                    return Err(Trouble::Conflicts(names(paths, NAMED)));
                 }
                 Merge::Refused(why) => {
                     return Err(Trouble::Work(format!(
@@ -148,10 +153,33 @@ impl Outside {
         }
         Ok(Some(heads))
     }
+
+    /// The place of a package's repository in the workspace, and in each lane.
+    pub(super) fn place_of(&self, package: &str) -> Option<PathBuf> {
+        let root = self.parts.repositories.repository_of(package)?;
+        let inside = root.strip_prefix(&self.parts.places.workspace).ok()?;
+        Some(inside.to_owned())
+    }
+}
+
+/// The reference to the last commits that main read of a lane.
+pub(super) fn reference(number: u32) -> String {
+    format!("refs/ralph/lane/{number}")
+}
+
+/// Treatment of a lane's commits before a merge.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Commits {
+    /// They are copied into the packages of main.
+    Copied,
+    /// They are read where they are, and nothing is written.
+    Borrowed,
 }
 
 /// The reason why a step is no offer.
-enum Trouble {
+pub(super) enum Trouble {
+    /// Both sides changed these paths (a list).
+    Conflicts(String),
     /// The work is to blame: the worker reads this sentence.
     Work(String),
     /// Main's own disk or settings are.
@@ -171,7 +199,12 @@ impl From<GitError> for Trouble {
 }
 
 /// The accepted work in a lane's journal, in its order. The journal may say anything.
-fn read_steps(folder: &Path, spec: &str) -> Result<Vec<Step>, String> {
+pub(super) fn read_steps(folder: &Path, spec: &str) -> Result<Vec<Step>, String> {
+    read_lane(folder, spec).map(|(steps, _)| steps)
+}
+
+/// The same, with the state that the journal ends with.
+pub(super) fn read_lane(folder: &Path, spec: &str) -> Result<(Vec<Step>, State), String> {
     let bytes = read_journal(folder)?;
     let mut fold = Fold::default();
     let mut steps = Vec::new();
@@ -200,9 +233,14 @@ fn read_steps(folder: &Path, spec: &str) -> Result<Vec<Step>, String> {
         fold.take_record(&record).map(drop)
     });
     match read {
-        Ok(_) => Ok(steps),
+        Ok(_) => Ok((steps, fold.state)),
         Err(fault) => Err(line(&fault.what, 400)),
     }
+}
+
+/// True if a lane's journal names accepted work.
+pub(super) fn has_work(folder: &Path, spec: &str) -> bool {
+    read_steps(folder, spec).is_ok_and(|steps| !steps.is_empty())
 }
 
 fn read_journal(folder: &Path) -> Result<Vec<u8>, String> {

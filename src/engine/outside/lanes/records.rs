@@ -2,6 +2,7 @@
 
 use crate::engine::Fault;
 use crate::engine::outside::private_folder;
+use crate::machine::effect::LaneTask;
 use crate::sys::Disk as _;
 use crate::sys::disk::{RealDisk, remove};
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,32 @@ pub(super) struct LaneRecord {
     pub(super) runs: u32,
     /// Its last run came to an end by itself.
     pub(super) has_ended: bool,
+    /// It is a bundle of a run elsewhere: the families with accepted work, and the digests of their texts there.
+    #[serde(default)]
+    pub(super) taken: BTreeMap<String, String>,
+}
+
+impl LaneRecord {
+    /// True while its tasks are open and read as they did when the lane was made.
+    pub(super) fn is_wanted(&self, open: &[LaneTask], taken: &BTreeMap<String, String>) -> bool {
+        open.iter()
+            .any(|task| task.families == self.families && task.digest == self.digest)
+            || self
+                .taken
+                .keys()
+                .any(|family| self.has_taken(family, taken))
+    }
+
+    /// True if a bundle has work of a family whose text was this one.
+    pub(super) fn has_taken(&self, family: &str, open: &BTreeMap<String, String>) -> bool {
+        let text = self.taken.get(family);
+        text.is_some() && text == open.get(family)
+    }
+
+    /// True if it was taken from a bundle.
+    pub(super) fn is_taken(&self) -> bool {
+        !self.taken.is_empty()
+    }
 }
 
 /// All lanes of a workspace.
@@ -80,14 +107,33 @@ impl Records {
         self.folder.join(format!("{number}.log"))
     }
 
+    /// The file that the process which runs the lane holds locked.
+    pub(super) fn lock(&self, number: u32) -> PathBuf {
+        self.folder.join(format!("{number}.lock"))
+    }
+
     fn file(&self, number: u32) -> PathBuf {
         self.folder.join(format!("{number}.json"))
+    }
+
+    /// The lane that was taken from a bundle and has work of a family.
+    pub(super) fn taken_of(&self, family: &str) -> Option<u32> {
+        let mut lanes = self.lanes.iter();
+        let found = lanes.find(|(_, lane)| lane.taken.contains_key(family));
+        found.map(|(number, _)| *number)
+    }
+
+    /// The lowest number without a lane.
+    pub(super) fn free_number(&self) -> Option<u32> {
+        (1..=MAX_LANES).find(|number| !self.holds(*number))
     }
 
     /// The lane whose first family is this one.
     pub(super) fn of(&self, family: &str) -> Option<u32> {
         let mut lanes = self.lanes.iter();
-        let found = lanes.find(|(_, lane)| lane.families.first().is_some_and(|own| own == family));
+        let found = lanes.find(|(_, lane)| {
+            !lane.is_taken() && lane.families.first().is_some_and(|own| own == family)
+        });
         found.map(|(number, _)| *number)
     }
 
@@ -123,11 +169,37 @@ impl Records {
         self.write(number)
     }
 
+    /// Takes the families of a taken lane out of earlier ones, and removes those that have none left.
+    pub(super) fn release(&mut self, number: u32) -> Result<(), Fault> {
+        let families = self.lane(number).families;
+        for (other, mut lane) in self.all() {
+            let is_earlier = other != number && lane.is_taken();
+            if !is_earlier
+                || families
+                    .iter()
+                    .all(|family| !lane.taken.contains_key(family))
+            {
+                continue;
+            }
+            lane.taken.retain(|family, _| !families.contains(family));
+            let both = lane.families.into_iter().zip(lane.names);
+            let left = both.filter(|(family, _)| !families.contains(family));
+            (lane.families, lane.names) = left.unzip();
+            if lane.taken.is_empty() {
+                self.remove(other)?;
+            } else {
+                self.add(other, lane)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Removes a lane. The record goes first, so that a remaining directory has none.
     pub(super) fn remove(&mut self, number: u32) -> io::Result<()> {
         self.lanes.remove(&number);
         remove(&self.file(number))?;
         remove(&self.log(number))?;
+        remove(&self.lock(number))?;
         let folder = self.folder(number);
         if folder.symlink_metadata().is_ok() {
             fs_err::remove_dir_all(folder)?;

@@ -115,10 +115,16 @@ pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<End, Fault
         workspace.places.clone(),
         workspace.rules.clone(),
     )?;
-    engine.drive_effects(vec![
+    let driven = engine.drive_effects(vec![
         workspace.start_event(Mode::Loop, policy, retry),
         Event::Resumed,
-    ])?;
+    ]);
+    if let Err(fault) = driven {
+        drop(engine);
+        // The first fault is the one to report.
+        let _ = outside.end_lanes();
+        return Err(fault);
+    }
     let stop = match (
         &engine.current_state().phase,
         &engine.current_state().stopping,
@@ -140,6 +146,7 @@ pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<End, Fault
     );
     let state = engine.current_state().clone();
     drop(engine);
+    outside.end_lanes()?;
     outside.remove_done_lanes(&state)?;
     let older_gates = outside.older_gates(&state);
     Ok(End {

@@ -90,6 +90,22 @@ fn marked_tasks_are_done_at_once_and_played_in_order() {
 }
 
 #[test]
+fn a_run_that_ends_early_returns_after_its_lanes() {
+    let project = Project::new(TASKS);
+    project.agent(&format!(
+        "{MEET}1.*/yes) until [ -e \"$HOME/meet/2.TEST-FIRST\" ]; do sleep 0.02; done; as_usual ;;\n\
+         2.TEST-FIRST*/yes) if [ ! -e \"$HOME/meet/2.TEST-FIRST\" ]; then meet 1; sleep 60; fi; as_usual ;;"
+    ));
+    let done = project.ralph(&["run", "--lanes", "2", "--once"]).code(5);
+    let said = "lane 2 stops; the next run continues it";
+    assert!(done.err.contains(said), "{}", done.err);
+    assert_eq!(project.processes(), [0; 0]);
+    assert_eq!(agents(&project), ["lane:1"]);
+    project.ralph(&["run", "--lanes", "2"]).code(0);
+    assert_sound(&project, TASKS);
+}
+
+#[test]
 fn without_the_flag_no_record_names_lanes_and_one_task_gets_none() {
     let project = Project::new(TASKS);
     project.ralph(&["run"]).code(0);
@@ -267,7 +283,7 @@ fn an_interrupted_run_leaves_no_process_and_the_next_one_continues_its_lanes() {
     );
     signal(i32::try_from(run.id()).unwrap(), "INT");
     assert_eq!(run.wait().unwrap().code(), Some(130));
-    wait(&|| project.processes().is_empty(), "processes");
+    assert_eq!(project.processes(), [0; 0]);
     let status = project.ralph(&["status"]).code(0);
     assert!(
         status.out.contains("lane 2: 2. stopped, iteration 1 ("),
@@ -339,8 +355,8 @@ fn a_setup_that_fails_is_an_error_and_no_agent_works_without_it() {
     }
     assert_eq!(project.read("tasks.md"), tasks);
     assert_eq!(project.entries().len(), 0);
-    // The setup of lane 1 ends with ralph.
-    wait(&|| project.processes().is_empty(), "processes");
+    // The setup of lane 1 ended before ralph.
+    assert_eq!(project.processes(), [0; 0]);
     // A lane whose setup was cut short is made again.
     lanes(": > src/app/.git/ready");
     project.agent(&format!(

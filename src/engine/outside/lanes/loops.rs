@@ -39,37 +39,63 @@ impl Outside {
             .filter(|(_, thread)| thread.is_finished())
             .map(|(number, _)| *number)
             .collect();
-        for number in ended {
-            let Some(thread) = self.lanes.running.remove(&number) else {
-                continue;
-            };
-            let end = thread
-                .join()
-                .map_err(|_| Fault::internal_fault("The thread of a lane panicked."))?;
-            match end {
-                Ok(LaneEnd::NotSetUp(end)) if end != ProcessEnd::Interrupted => {
-                    return Err(self.setup_fault(number, &end, &records.log(number)));
-                }
-                Ok(LaneEnd::Loop(ProcessEnd::NotStarted { why })) => {
-                    return Err(Fault::setup_fault(
-                        format!(
-                            "{} does not start: {why}",
-                            self.shown_command(number, records)
-                        ),
-                        "fix lanes.command in .ralph/config.yaml, or remove it to run lanes on this machine",
-                    ));
-                }
-                Ok(LaneEnd::Loop(end)) if end != ProcessEnd::Interrupted => {
-                    // One that was killed is started again, so often.
-                    let is_over = matches!(end, ProcessEnd::Exited { code } if code < BUSY)
-                        || records.lane(number).runs >= MAX_RUNS;
-                    if is_over {
-                        self.say_end(number, &end, records);
-                        records.note_end(number)?;
-                    }
-                }
-                _ => {}
+        ended
+            .into_iter()
+            .try_for_each(|number| self.join_lane(number, records))
+    }
+
+    /// Stops the loops of lanes that still run, and returns after the last of their processes. The next run continues them.
+    pub fn end_lanes(&mut self) -> Result<(), Fault> {
+        let numbers: Vec<u32> = self.lanes.running.keys().copied().collect();
+        if numbers.is_empty() {
+            return Ok(());
+        }
+        for (number, thread) in &self.lanes.running {
+            if !thread.is_finished() {
+                (self.parts.said)(&format!("lane {number} stops; the next run continues it"));
             }
+        }
+        // A second interrupt would kill them.
+        if self.parts.interrupts.first().is_none() {
+            self.parts.interrupts.interrupt();
+        }
+        let mut records = Records::open(&self.lanes_folder())?;
+        numbers
+            .into_iter()
+            .try_for_each(|number| self.join_lane(number, &mut records))
+    }
+
+    /// Waits for the end of a lane's loop, and notes it.
+    fn join_lane(&mut self, number: u32, records: &mut Records) -> Result<(), Fault> {
+        let Some(thread) = self.lanes.running.remove(&number) else {
+            return Ok(());
+        };
+        let end = thread
+            .join()
+            .map_err(|_| Fault::internal_fault("The thread of a lane panicked."))?;
+        match end {
+            Ok(LaneEnd::NotSetUp(end)) if end != ProcessEnd::Interrupted => {
+                return Err(self.setup_fault(number, &end, &records.log(number)));
+            }
+            Ok(LaneEnd::Loop(ProcessEnd::NotStarted { why })) => {
+                return Err(Fault::setup_fault(
+                    format!(
+                        "{} does not start: {why}",
+                        self.shown_command(number, records)
+                    ),
+                    "fix lanes.command in .ralph/config.yaml, or remove it to run lanes on this machine",
+                ));
+            }
+            Ok(LaneEnd::Loop(end)) if end != ProcessEnd::Interrupted => {
+                // One that was killed is started again, so often.
+                let is_over = matches!(end, ProcessEnd::Exited { code } if code < BUSY)
+                    || records.lane(number).runs >= MAX_RUNS;
+                if is_over {
+                    self.say_end(number, &end, records);
+                    records.note_end(number)?;
+                }
+            }
+            _ => {}
         }
         Ok(())
     }

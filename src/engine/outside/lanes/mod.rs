@@ -203,11 +203,10 @@ impl Outside {
             return Ok(());
         }
         let mut records = Records::open(&folder)?;
-        self.reap_lanes(&mut records)?;
         for (number, record) in records.all() {
             let families = record.families.iter();
             let mut rows = families.flat_map(|family| state.spec_state().family_rows(family));
-            if rows.all(|row| row.mark.is_done()) && !self.lanes.running.contains_key(&number) {
+            if rows.all(|row| row.mark.is_done()) {
                 records.remove(number)?;
             }
         }

@@ -17,6 +17,7 @@ mod cli {
     pub(crate) mod real_files;
     pub(crate) mod release;
     pub(crate) mod served;
+    pub(crate) mod slurm;
     pub(crate) mod watch;
 }
 #[cfg(test)]
@@ -58,6 +59,7 @@ fn tests() -> Vec<libtest_mimic::Trial> {
         cli::notify::tests(),
         cli::release::tests(),
         cli::served::tests(),
+        cli::slurm::tests(),
         cli::watch::tests(),
         demo::kill::tests(),
         demo::audit::tests(),

@@ -70,6 +70,17 @@ pub(crate) fn npm_and_tmux() -> Option<Missing> {
     npm().or_else(tmux)
 }
 
+/// Needs the daemons of Slurm, which are below `/usr/sbin`, and its client.
+pub(crate) fn slurm() -> Option<Missing> {
+    let daemons = ["slurmctld", "slurmd"].map(|name| Path::new("/usr/sbin").join(name));
+    if daemons.iter().all(|daemon| daemon.is_file()) {
+        return programs(&["srun"]);
+    }
+    Some(Missing::Programs(
+        "not in /usr/sbin: slurmctld, slurmd".to_owned(),
+    ))
+}
+
 /// Needs names of CLIs from the user, as `benches/agents.sh` sets them.
 pub(crate) fn asked_for() -> Option<Missing> {
     match std::env::var_os("RALPH_CLIS") {

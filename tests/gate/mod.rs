@@ -285,7 +285,7 @@ fn a_module_of_a_reactor_is_built_with_its_siblings_and_judged_alone() {
     let remarks = report.remarks.join(" ");
     assert!(
         remarks.contains(
-            "The tests of com.acme.Lone are in another module (base) and do not run for it."
+            "The tests of com.acme.Lone are in another module (p/base) and do not run for it."
         ),
         "{remarks}"
     );

@@ -186,6 +186,9 @@ pub fn units(rows: &Rows, take: LaneTasks) -> Vec<Unit> {
     for unit in &mut units {
         let own = &unit.families;
         unit.needs.retain(|need| !own.contains(need));
+        // The tasks of one heading have the same needs.
+        unit.needs.sort_unstable();
+        unit.needs.dedup();
     }
     units
 }

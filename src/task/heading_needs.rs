@@ -4,26 +4,42 @@
 
 use super::file::TaskFile;
 use super::needs::{TaskNeeds, is_id, on_line};
+use super::remark_kind::{Remark, RemarkKind};
 use super::scan::ReadAs;
 use std::collections::HashMap;
 
+/// Ids that the needs of all tasks may have in sum. Each task is recorded with all of its own.
+const MOST: usize = 100_000;
 /// Words that may come before the id of a heading.
 const TITLES: [&str; 2] = ["Work Package ", "Task "];
 
 impl TaskFile {
     /// Returns the needs by family. A heading that names none is not in it.
-    pub(super) fn needs_by_heading(&self) -> HashMap<&str, TaskNeeds> {
+    ///
+    /// # Errors
+    ///
+    /// The number of ids in all needs, above [`MOST`].
+    pub(super) fn needs_by_heading(&self) -> Result<HashMap<&str, TaskNeeds>, usize> {
         let sections = self.sections_with_ids();
         let lists = self.needs_of_sections(&sections);
         let mut needs = HashMap::new();
         if lists.is_empty() {
-            return needs;
+            return Ok(needs);
         }
         let mut tasks_of: HashMap<&str, Vec<&str>> = HashMap::new();
         for task in self.tasks.iter().filter(|task| task.is_implementation()) {
             if let Some(Some(id)) = sections.get(task.found.group as usize) {
                 tasks_of.entry(id).or_default().push(&task.key.family);
             }
+        }
+        let count_of = |id: &str| tasks_of.get(id).map_or(0, Vec::len);
+        let mut total: usize = 0;
+        for (id, list) in &lists {
+            let ids: usize = list.iter().map(|need| count_of(need).max(1)).sum();
+            total = total.saturating_add(ids.saturating_mul(count_of(id)));
+        }
+        if total > MOST {
+            return Err(total);
         }
         for (id, list) in &lists {
             let mut all: Vec<String> = Vec::new();
@@ -41,7 +57,15 @@ impl TaskFile {
                 needs.insert(task, of_heading.clone());
             }
         }
-        needs
+        Ok(needs)
+    }
+
+    /// Adds a remark if the headings name too many needs.
+    pub(super) fn remark_headings(&self, remarks: &mut Vec<Remark>) {
+        if let Err(total) = self.needs_by_heading() {
+            let (total, most) = (total.to_string(), MOST.to_string());
+            remarks.push(Remark::new(1, RemarkKind::TooManyNeeds, &[&total, &most]));
+        }
     }
 
     /// Returns the id of the heading with an id that is nearest above, for each number of headings above.
@@ -89,6 +113,7 @@ fn heading_id(title: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::super::{Grammar, TaskFile};
+    use std::fmt::Write as _;
 
     fn needs_of(text: &str) -> String {
         let rows = TaskFile::parse(text, &Grammar::default()).box_rows();
@@ -119,6 +144,21 @@ mod tests {
         let message =
             "The task depends on `WP09`, which is no task of this file, so no lane does it ahead.";
         assert_eq!(unknown, [(21, message.to_owned())]);
+        let [first, second] = ["A", "B"].map(|letter| {
+            let mut tasks = String::new();
+            for number in 1..=400 {
+                writeln!(tasks, "- [ ] {letter}{number} x").unwrap();
+            }
+            tasks
+        });
+        let many = format!("## WP01\n{first}## WP02\nDependencies: WP01\n{second}");
+        assert_eq!(needs_of(&many), "");
+        let remarks = TaskFile::parse(many, &Grammar::default()).find_remarks();
+        let message = "The dependencies of headings name 160000 tasks in sum, and 100000 is the limit. The tasks keep their order.";
+        assert!(
+            remarks.iter().any(|remark| remark.message == message),
+            "{remarks:?}"
+        );
         // A heading without an id has no needs, and none are taken from a step of a task.
         assert_eq!(
             needs_of("## Phase 2\n**Dependencies**: 1\n- [ ] 1. a\n"),

@@ -109,9 +109,9 @@ mod tests {
             .split("\n\n")
             .filter_map(|texts| texts.lines().next())
             .collect();
-        assert_eq!(kinds.len(), 3 + RemarkKind::UnreadWaves as usize + 1);
+        assert_eq!(kinds.len(), 3 + RemarkKind::TooManyNeeds as usize + 1);
         assert!(TEXTS.split("\n\n").all(|texts| texts.lines().count() == 3));
-        assert_eq!(kinds.last(), Some(&"UnreadWaves"));
+        assert_eq!(kinds.last(), Some(&"TooManyNeeds"));
         let odd = TaskFileFinding::new(7, RemarkKind::MixedLineEnds, &["LF", "CR"]);
         assert_eq!(
             odd.message,

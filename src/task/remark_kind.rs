@@ -73,6 +73,8 @@ pub enum RemarkKind {
     UnknownWaveTask,
     /// A fence with waves cannot be read, or is not the only one.
     UnreadWaves,
+    /// The dependencies of headings are too many.
+    TooManyNeeds,
 }
 
 /// A remark on an unusual line of a task file.

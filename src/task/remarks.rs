@@ -42,6 +42,7 @@ impl TaskFile {
         }
         relations::add_remarks(self, &mut remarks);
         self.remark_needs(&mut remarks);
+        self.remark_headings(&mut remarks);
         self.remark_waves(&mut remarks);
         remarks.sort_by_key(|remark| (remark.line, remark.kind));
         remarks

@@ -50,7 +50,16 @@ mod taskfiles {
 
 #[cfg(test)]
 fn tests() -> Vec<libtest_mimic::Trial> {
+    // Those with the longest tests are first, so that no processor is idle at the end.
     [
+        gate::files::tests(),
+        demo::kill::tests(),
+        real::hermes::tests(),
+        gate::gradle::tests(),
+        gate::recompile::tests(),
+        gate::shapes::tests(),
+        sessions::tests(),
+        demo::replay::tests(),
         cli::ci::tests(),
         cli::foreign_owner::tests(),
         cli::kill_matrix::tests(),
@@ -61,30 +70,22 @@ fn tests() -> Vec<libtest_mimic::Trial> {
         cli::served::tests(),
         cli::slurm::tests(),
         cli::watch::tests(),
-        demo::kill::tests(),
         demo::audit::tests(),
         demo::loop_test::tests(),
-        demo::replay::tests(),
         demo::shell_loop::tests(),
         gate::tests(),
         gate::clean::tests(),
         gate::engines::tests(),
         gate::evidence::tests(),
-        gate::files::tests(),
-        gate::gradle::tests(),
         gate::hidden::tests(),
-        gate::recompile::tests(),
         gate::map::tests(),
         gate::mutation_test::tests(),
         gate::results::tests(),
-        gate::shapes::tests(),
         gate::targets::tests(),
         gate::tiers::tests(),
         git::random_merges::tests(),
         real::tests(),
-        real::hermes::tests(),
         real::plugin::tests(),
-        sessions::tests(),
         taskfiles::corpus::tests(),
     ]
     .into_iter()

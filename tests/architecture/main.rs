@@ -98,7 +98,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("cli", 11_145),
     ("config", 2_027),
     ("engine", 9_213),
-    ("gate", 11_861),
+    ("gate", 11_863),
     ("git", 6_390),
     ("journal", 432),
     ("lib", 15),

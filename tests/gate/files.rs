@@ -612,7 +612,7 @@ fn rust_that_is_red_or_hidden_or_without_mutants_is_no_pass() {
     );
 }
 
-/// Without `ps` StrykerJS ends like this.
+/// `StrykerJS` ends like this if `ps` is missing.
 fn a_crash_of_stryker_is_named() {
     let project = uninstalled_node_project(CALC, "expect(add(1, 2)).toBe(3);");
     let stryker = project.root().join("node_modules/.bin/stryker");

@@ -7,6 +7,7 @@
 mod cli {
     pub(crate) mod chain;
     pub(crate) mod ci;
+    pub(crate) mod ci_runners;
     pub(crate) mod foreign_owner;
     pub(crate) mod kill_matrix;
     pub(crate) mod lane_kills;
@@ -61,6 +62,7 @@ fn tests() -> Vec<libtest_mimic::Trial> {
         sessions::tests(),
         demo::replay::tests(),
         cli::ci::tests(),
+        cli::ci_runners::tests(),
         cli::foreign_owner::tests(),
         cli::kill_matrix::tests(),
         cli::lane_kills::tests(),

@@ -84,7 +84,7 @@ fn with_help(command: Command) -> Command {
     })
 }
 
-/// Run coding agents in a loop that believes only git and deterministic gates
+/// Run coding agents in a loop that trusts only git and deterministic gates
 #[derive(Debug, Parser)]
 #[command(
     name = "ralph",

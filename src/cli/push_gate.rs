@@ -27,12 +27,7 @@ struct RefUpdate {
 
 /// `ralph gate --push`.
 pub(super) fn judge_push(call: &Invocation, args: &GateArgs) -> Result<Exit, Fault> {
-    let mut text = String::new();
-    io::stdin()
-        .lock()
-        .take(LONGEST_LIST)
-        .read_to_string(&mut text)?;
-    let updates = read_updates(&text)?;
+    let updates = read_updates(io::stdin().lock())?;
     let root = call.find_workspace()?;
     let here = std::env::current_dir()?;
     let mut exit = Exit::Done;
@@ -53,7 +48,16 @@ pub(super) fn judge_push(call: &Invocation, args: &GateArgs) -> Result<Exit, Fau
 }
 
 /// Reads lines of `<local ref> <local commit> <remote ref> <remote commit>`, as git's pre-push hook gets them.
-fn read_updates(text: &str) -> Result<Vec<RefUpdate>, Fault> {
+fn read_updates(list: impl io::Read) -> Result<Vec<RefUpdate>, Fault> {
+    let mut text = String::new();
+    list.take(LONGEST_LIST + 1).read_to_string(&mut text)?;
+    // git pushes all references of the list, so none may be left unjudged.
+    let what = "The list of pushed references is longer than 1 MiB.";
+    ensure_that(
+        text.len() as u64 <= LONGEST_LIST,
+        what,
+        "push fewer at once",
+    )?;
     let mut updates = Vec::new();
     for line in text.lines() {
         let words: Vec<&str> = line.split(' ').collect();
@@ -160,13 +164,27 @@ mod tests {
     #[test]
     fn only_lines_of_the_hook_are_read() {
         let (a, b) = ("a".repeat(40), "0".repeat(40));
-        let updates = read_updates(&format!("refs/heads/x {a} refs/heads/x {b}\n")).unwrap();
+        let read = |text: &str| read_updates(text.as_bytes());
+        let updates = read(&format!("refs/heads/x {a} refs/heads/x {b}\n")).unwrap();
         assert_eq!(updates[0].local, "refs/heads/x");
         assert!(updates[0].remote_commit.is_zero());
         for line in ["", "x", "x y z"] {
-            assert!(read_updates(&format!("{line}\n")).is_err(), "{line}");
+            assert!(read(&format!("{line}\n")).is_err(), "{line}");
         }
-        assert!(read_updates(&format!("x {a} y HEAD\n")).is_err());
-        assert_eq!(read_updates("").unwrap(), []);
+        assert!(read(&format!("x {a} y HEAD\n")).is_err());
+        assert_eq!(read("").unwrap(), []);
+    }
+
+    #[test]
+    fn a_list_whose_end_would_not_be_read_is_refused() {
+        let (a, b) = ("a".repeat(40), "0".repeat(40));
+        let line = format!("{:022} {a} {:022} {b}\n", 1, 1);
+        let lines = 8_192;
+        assert_eq!(line.repeat(lines).len() as u64, LONGEST_LIST);
+        assert_eq!(
+            read_updates(line.repeat(lines).as_bytes()).unwrap().len(),
+            lines
+        );
+        assert!(read_updates(line.repeat(lines + 1).as_bytes()).is_err());
     }
 }

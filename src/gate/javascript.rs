@@ -220,7 +220,10 @@ fn not_green(work: &Work<'_>, call: &FinishedCall) -> Result<Option<EngineMeasur
     {
         return Ok(Some(EngineMeasurement::NoTests));
     }
-    let errors = telling_lines(&call.output, |line| line.contains("ERROR"));
+    // Node ends a crash with the second form.
+    let errors = telling_lines(&call.output, |line| {
+        line.contains("ERROR") || line.starts_with("Error: ")
+    });
     Err(work.no_verdict(ENGINE, call, &errors, "npx stryker run"))
 }
 

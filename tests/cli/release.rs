@@ -11,6 +11,7 @@ tests! {
         a_release_needs_a_tag_of_its_version_and_entries_in_the_changelog,
         an_archive_has_the_name_that_cargo_binstall_asks_for,
         the_crate_gets_the_address_of_its_repository,
+        an_image_gets_the_program_of_its_processor,
     ]
     curl: [
         the_installer_refuses_what_it_cannot_trust,
@@ -169,6 +170,30 @@ fn the_crate_gets_the_address_of_its_repository() {
         fs_err::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).unwrap();
     assert!(text.contains(&added), "{text}");
     assert_eq!(text.replace(&added, ""), before);
+}
+
+fn an_image_gets_the_program_of_its_processor() {
+    let project = checkout();
+    let processors = [(TARGETS[0], "x86_64"), (TARGETS[1], "aarch64")];
+    for (target, _) in processors {
+        project.write("program", target);
+        run(&project, "package.sh", &[target, "program"]).code(0);
+    }
+    let dockerfile = project.read("templates/ci/Dockerfile");
+    let (_, command) = dockerfile.split_once("\nRUN ").unwrap();
+    let (command, _) = command.split_once("\n\n").unwrap();
+    let bin = project.path("bin");
+    fs_err::create_dir(&bin).unwrap();
+    let command = command
+        .replace("/archives", project.path("dist").to_str().unwrap())
+        .replace("/usr/local/bin", bin.to_str().unwrap());
+    for (target, processor) in processors {
+        project.tool("uname", &format!("echo {processor}"));
+        let mut sh = project.program("sh");
+        sh.args(["-c", &command]);
+        Project::finish(sh).code(0);
+        assert_eq!(project.read("bin/ralph"), target);
+    }
 }
 
 fn the_installer_refuses_what_it_cannot_trust() {

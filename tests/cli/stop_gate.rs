@@ -2,9 +2,10 @@
 
 use super::project::{Done, Project};
 use assert_cmd::Command as Assert;
+use regex_lite::Regex;
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const LINT: &str = "gates:\n  LINT: {where: clean, run: [sh, -c, 'test -e good || test -e src/app/good || { echo bad line; exit 1; }']}\n";
 
@@ -203,6 +204,22 @@ fn the_plugin_has_the_scripts_of_the_hooks() {
             fs_err::read_to_string(root.join(folder).join(script)).unwrap()
         };
         assert_eq!(read("hooks"), read("claude-plugin/scripts"), "{script}");
+    }
+}
+
+#[test]
+fn the_skills_name_commands_that_exist() {
+    let skills = Path::new(env!("CARGO_MANIFEST_DIR")).join("templates/claude-plugin/skills");
+    let project = Project::empty();
+    let command = Regex::new("`ralph ([^`]*)`").unwrap();
+    for skill in ["write-a-spec-with-gates", "kill-survivors-honestly"] {
+        let text = fs_err::read_to_string(skills.join(skill).join("SKILL.md")).unwrap();
+        assert!(command.is_match(&text), "{text}");
+        for line in command.captures_iter(&text) {
+            // clap reads the arguments before `--help` first, and refuses values that do not exist.
+            let args: Vec<&str> = line[1].split(' ').chain(["--help"]).collect();
+            project.ralph(&args).code(0);
+        }
     }
 }
 

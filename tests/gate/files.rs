@@ -26,6 +26,7 @@ tests! {
     ]
     nothing: [
         what_is_not_installed_is_an_error_that_says_how,
+        a_crash_of_stryker_is_named,
         a_rust_engine_that_is_absent_or_old_or_leaves_no_results_gives_no_verdict,
     ]
     cargo_mutants: [
@@ -609,6 +610,18 @@ fn rust_that_is_red_or_hidden_or_without_mutants_is_no_pass() {
         logs.contains("Found 2 mutants to test"),
         "only those on the line are made: {logs}"
     );
+}
+
+/// `StrykerJS` ends like this if `ps` is missing.
+fn a_crash_of_stryker_is_named() {
+    let project = uninstalled_node_project(CALC, "expect(add(1, 2)).toBe(3);");
+    let stryker = project.root().join("node_modules/.bin/stryker");
+    fs_err::create_dir_all(stryker.parent().unwrap()).unwrap();
+    let crash = "node:events:487\n      throw er;\n\nError: spawn ps ENOENT\n    at onErrorNT";
+    fs_err::write(&stryker, format!("#!/bin/sh\necho '{crash}'\nexit 1\n")).unwrap();
+    fs_err::set_permissions(stryker, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let (reason, _) = error(&project.run());
+    assert!(reason.ends_with(": Error: spawn ps ENOENT."), "{reason}");
 }
 
 fn a_rust_engine_that_is_absent_or_old_or_leaves_no_results_gives_no_verdict() {

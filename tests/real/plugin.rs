@@ -13,9 +13,11 @@ tests! {
         the_plugin_is_valid_for_claude,
         claude_cannot_end_a_turn_until_the_gate_passes,
         codex_cannot_end_a_turn_until_the_gate_passes,
+        codex_offers_the_skills,
     ]
     asked_for: [
         opencode_goes_on_until_the_gate_passes,
+        opencode_offers_the_skills_and_the_server,
     ]
 }
 
@@ -42,6 +44,40 @@ fn the_plugin_is_valid_for_claude() {
             "{part} is missing in\n{}",
             done.out
         );
+    }
+}
+
+/// Installs the skills where Codex and opencode look for them, and returns the output of this call.
+fn with_skills(cli: &Cli, call: &str) -> String {
+    let project = project(cli, "- [ ] 1. One\n", "http://127.0.0.1:9", "");
+    let ralph = env!("CARGO_BIN_EXE_ralph");
+    project.tool("ralph", &format!("exec {ralph} \"$@\""));
+    let skills = folder().join("skills");
+    let script = format!(
+        "mkdir -p ~/.agents\ncp -r '{}' ~/.agents/skills\n{call}",
+        skills.display()
+    );
+    let mut sh = project.program("sh");
+    sh.args(["-euc", &script]).current_dir(project.path(""));
+    let done = Project::finish_within(sh, 60).code(0);
+    format!("{}{}", done.out, done.err)
+}
+
+const SKILLS: [&str; 2] = ["write-a-spec-with-gates", "kill-survivors-honestly"];
+
+fn codex_offers_the_skills() {
+    let prompt = with_skills(&CODEX, "codex debug prompt-input hello");
+    for skill in SKILLS {
+        assert!(prompt.contains(skill), "{skill} is missing in\n{prompt}");
+    }
+}
+
+fn opencode_offers_the_skills_and_the_server() {
+    let server = r#"echo '{"mcp": {"ralph": {"type": "local", "command": ["ralph", "mcp"]}}}' > ~/.config/opencode/opencode.json"#;
+    let call = format!("{server}\nopencode debug skill\nopencode mcp list");
+    let offered = with_skills(&OPENCODE, &call);
+    for part in SKILLS.into_iter().chain(["ralph \u{1b}[90mconnected"]) {
+        assert!(offered.contains(part), "{part} is missing in\n{offered}");
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) enum ProgressBefore {
 }
 
 impl Engine<'_> {
-    /// Appends what is missing of an entry.
+    /// Appends what is missing of an entry, without a sync: the journal has it.
     pub(super) fn append_entry(&mut self, entry: &ProgressEntry) -> Result<Event, Fault> {
         let path = self.places.progress_file();
         let (at, tag) = self.fold.decided.clone();
@@ -50,8 +50,6 @@ impl Engine<'_> {
             self.disk.create_shared(&path)?;
             self.disk.append(&path, &owed)?;
         }
-        // Text that a killed process appended may be in memory only.
-        self.disk.sync(&path)?;
         Ok(Event::ProgressAppended)
     }
 
@@ -224,23 +222,25 @@ fn sum_of_parts(parts: Vec<&[u8]>) -> EarlierEntries {
 }
 
 /// The bytes that are still to be appended: all of the entry, the rest of one that was torn, or nothing.
-fn missing_bytes(existing: &[u8], heading: &[u8], entry: &[u8]) -> Vec<u8> {
+pub(super) fn missing_bytes(existing: &[u8], heading: &[u8], entry: &[u8]) -> Vec<u8> {
     let longest = entry.len().min(existing.len());
     let torn = (1..=longest).rev().find(|len| {
         existing.ends_with(&entry[..*len]) && starts_line(existing, existing.len() - len)
     });
+    // A part of a heading may be that of another entry.
+    let has_heading = torn.is_some_and(|len| len >= heading.len());
+    let mut headings = memchr::memmem::find_iter(existing, heading);
+    if !has_heading && headings.any(|at| starts_line(existing, at)) {
+        return Vec::new();
+    }
     if let Some(len) = torn {
         return entry[len..].to_vec();
-    }
-    let mut windows = existing.windows(heading.len()).enumerate();
-    if windows.any(|(at, window)| window == heading && starts_line(existing, at)) {
-        return Vec::new();
     }
     whole_entry(existing, entry)
 }
 
 /// All of the entry, on a line of its own behind what is there.
-fn whole_entry(existing: &[u8], entry: &[u8]) -> Vec<u8> {
+pub(super) fn whole_entry(existing: &[u8], entry: &[u8]) -> Vec<u8> {
     let mut owed = Vec::new();
     if !existing.is_empty() && !existing.ends_with(b"\n") {
         owed.push(b'\n');
@@ -276,6 +276,12 @@ mod tests {
                 "cut at {cut}"
             );
         }
+    }
+
+    #[test]
+    fn an_entry_is_not_doubled_where_the_file_ends_with_a_part_of_a_heading() {
+        let existing = [ENTRY, b"## t iter"].concat();
+        assert_eq!(appended(&existing), existing);
     }
 
     #[test]

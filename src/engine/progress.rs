@@ -7,7 +7,7 @@ use crate::machine::effect::ProgressEntry;
 use crate::machine::event::{EarlierEntries, Event};
 use crate::report::progress::{entry_heading, render_entry};
 use crate::source::text::count as count_of;
-use crate::source::{digest_parts, lost_words};
+use crate::source::{PartsDigest, digest_parts, lost_words};
 use std::io::{self, BufRead};
 use std::path::PathBuf;
 
@@ -193,25 +193,29 @@ pub(super) fn sum_of_entries<'a>(
     )
 }
 
-/// Sums up the entries of a file as [`sum_of_entries`] does, and keeps none of its other lines in memory.
+/// Sums up the entries of a file as [`sum_of_entries`] does, with one line in memory.
 pub(super) fn sum_of_file(mut file: impl BufRead) -> io::Result<EarlierEntries> {
-    let mut parts: Vec<Vec<u8>> = Vec::new();
+    let (mut count, mut digest) = (0, PartsDigest::default());
     let (mut line, mut owes_headline) = (Vec::new(), false);
     while file.read_until(b'\n', &mut line)? > 0 {
         let text = line.strip_suffix(b"\n").unwrap_or(&line);
         if owes_headline {
-            parts.push(text.to_owned());
+            digest.add_part(text);
         }
         owes_headline = is_heading(text);
         if owes_headline {
-            parts.push(text.to_owned());
+            digest.add_part(text);
+            count += 1;
         }
         line.clear();
     }
     if owes_headline {
-        parts.push(Vec::new());
+        digest.add_part(b"");
     }
-    Ok(sum_of_parts(parts.iter().map(Vec::as_slice).collect()))
+    Ok(EarlierEntries {
+        count,
+        digest: digest.finish(),
+    })
 }
 
 fn sum_of_parts(parts: Vec<&[u8]>) -> EarlierEntries {

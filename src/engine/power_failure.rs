@@ -246,11 +246,10 @@ fn is_part_of(found: &[u8], text: &[u8]) -> bool {
     let mut lost = found.len() < text.len();
     for (at, byte) in found.iter().enumerate() {
         match text.get(at) {
-            None => return false,
             Some(own) if own == byte => {}
             Some(_) if *byte == 0 => lost = true,
             Some(_) if is_box(at) && matches!(byte, b'x' | b'X' | b'\t') => {}
-            Some(_) => return false,
+            _ => return false,
         }
     }
     lost

@@ -97,7 +97,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("build", 33),
     ("cli", 11_142),
     ("config", 2_027),
-    ("engine", 9_466),
+    ("engine", 9_465),
     ("gate", 11_861),
     ("git", 6_390),
     ("journal", 432),

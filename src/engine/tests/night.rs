@@ -446,6 +446,13 @@ fn a_night_of_limits_outages_crashes_and_edits_ends_with_true_boxes() {
     ] {
         assert!(script.troubles.contains(trouble), "{trouble}");
     }
+    let boxes = SPECS.map(|spec| {
+        night
+            .text(&places(spec).tasks_file())
+            .matches("[x]")
+            .count()
+    });
+    assert_eq!(boxes.iter().sum::<usize>(), 3 * 3 * 22 + 1, "{boxes:?}");
     let example = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/examples/night.html");
     let page = page_of(&night, SPECS[0]);
     if std::env::var_os("RALPH_WRITE_DOCS").is_some() {

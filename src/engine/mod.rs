@@ -13,6 +13,7 @@ mod outside;
 mod past;
 mod perform;
 mod places;
+mod power_failure;
 mod progress;
 mod readings;
 mod replay;
@@ -88,7 +89,7 @@ pub struct Engine<'a> {
 }
 
 impl<'a> Engine<'a> {
-    /// Opens the journal, repairs a torn tail, folds.
+    /// Opens the journal, repairs a torn tail, folds, and restores the files of a run that lost its power.
     pub fn open_journal(
         disk: &'a mut dyn Disk,
         world: &'a mut dyn World,
@@ -112,7 +113,7 @@ impl<'a> Engine<'a> {
         {
             world.restore_inputs(state.iteration, inputs)?;
         }
-        Ok(Self {
+        let mut engine = Self {
             disk,
             world,
             places,
@@ -124,7 +125,9 @@ impl<'a> Engine<'a> {
             tasks_read: None,
             progress_read: None,
             last_report: None,
-        })
+        };
+        engine.restore_lost_writes()?;
+        Ok(engine)
     }
 
     /// Reads tasks.md and the packages, for a verb.

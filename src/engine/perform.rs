@@ -90,7 +90,10 @@ impl Engine<'_> {
             Effect::FlipBoxes { flips } => self.flip_boxes(&flips)?,
             Effect::RestoreTasks { iteration } => self.restore_tasks(iteration)?,
             Effect::AppendProgress { entry } => self.append_entry(&entry)?,
-            Effect::Finish(stop) => Event::RunStopped { stop },
+            Effect::Finish(stop) => {
+                self.sync_files()?;
+                Event::RunStopped { stop }
+            }
             Effect::WriteBefore { .. } | Effect::WriteDiff { .. } => {
                 for (path, text) in effect_views(&self.places, &effect) {
                     self.disk.write(&path, text.as_bytes())?;

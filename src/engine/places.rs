@@ -47,6 +47,11 @@ impl Places {
         self.state_folder().join("lock")
     }
 
+    /// The boot of the machine in which ralph last looked for lost writes.
+    pub fn boot_file(&self) -> PathBuf {
+        self.state_folder().join("boot")
+    }
+
     /// `iter-N/`: prompt, logs, reports, work that ralph replaced.
     pub fn iteration_folder(&self, number: u64) -> PathBuf {
         self.state_folder().join(format!("iter-{number}"))
@@ -97,6 +102,16 @@ impl Places {
             .unwrap_or(path)
             .display()
             .to_string()
+    }
+
+    /// The places of the task file with this name in the journal.
+    pub(super) fn of_spec(&self, name: &str) -> Self {
+        let mut spec = self.workspace.join(name);
+        spec.pop();
+        Self {
+            workspace: self.workspace.clone(),
+            spec,
+        }
     }
 
     /// The task file's name in the journal.

@@ -7,7 +7,7 @@ use crate::machine::effect::ProgressEntry;
 use crate::machine::event::{EarlierEntries, Event};
 use crate::report::progress::{entry_heading, render_entry};
 use crate::source::text::count as count_of;
-use crate::source::{digest_parts, lost_words};
+use crate::source::{PartsDigest, digest_parts, lost_words};
 use std::io::{self, BufRead};
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ pub(super) enum ProgressBefore {
 }
 
 impl Engine<'_> {
-    /// Appends what is missing of an entry.
+    /// Appends what is missing of an entry, without a sync: the journal has it.
     pub(super) fn append_entry(&mut self, entry: &ProgressEntry) -> Result<Event, Fault> {
         let path = self.places.progress_file();
         let (at, tag) = self.fold.decided.clone();
@@ -50,8 +50,6 @@ impl Engine<'_> {
             self.disk.create_shared(&path)?;
             self.disk.append(&path, &owed)?;
         }
-        // Text that a killed process appended may be in memory only.
-        self.disk.sync(&path)?;
         Ok(Event::ProgressAppended)
     }
 
@@ -195,25 +193,29 @@ pub(super) fn sum_of_entries<'a>(
     )
 }
 
-/// Sums up the entries of a file as [`sum_of_entries`] does, and keeps none of its other lines in memory.
+/// Sums up the entries of a file as [`sum_of_entries`] does, with one line in memory.
 pub(super) fn sum_of_file(mut file: impl BufRead) -> io::Result<EarlierEntries> {
-    let mut parts: Vec<Vec<u8>> = Vec::new();
+    let (mut count, mut digest) = (0, PartsDigest::default());
     let (mut line, mut owes_headline) = (Vec::new(), false);
     while file.read_until(b'\n', &mut line)? > 0 {
         let text = line.strip_suffix(b"\n").unwrap_or(&line);
         if owes_headline {
-            parts.push(text.to_owned());
+            digest.add_part(text);
         }
         owes_headline = is_heading(text);
         if owes_headline {
-            parts.push(text.to_owned());
+            digest.add_part(text);
+            count += 1;
         }
         line.clear();
     }
     if owes_headline {
-        parts.push(Vec::new());
+        digest.add_part(b"");
     }
-    Ok(sum_of_parts(parts.iter().map(Vec::as_slice).collect()))
+    Ok(EarlierEntries {
+        count,
+        digest: digest.finish(),
+    })
 }
 
 fn sum_of_parts(parts: Vec<&[u8]>) -> EarlierEntries {
@@ -224,23 +226,25 @@ fn sum_of_parts(parts: Vec<&[u8]>) -> EarlierEntries {
 }
 
 /// The bytes that are still to be appended: all of the entry, the rest of one that was torn, or nothing.
-fn missing_bytes(existing: &[u8], heading: &[u8], entry: &[u8]) -> Vec<u8> {
+pub(super) fn missing_bytes(existing: &[u8], heading: &[u8], entry: &[u8]) -> Vec<u8> {
     let longest = entry.len().min(existing.len());
     let torn = (1..=longest).rev().find(|len| {
         existing.ends_with(&entry[..*len]) && starts_line(existing, existing.len() - len)
     });
+    // A part of a heading may be that of another entry.
+    let has_heading = torn.is_some_and(|len| len >= heading.len());
+    let mut headings = memchr::memmem::find_iter(existing, heading);
+    if !has_heading && headings.any(|at| starts_line(existing, at)) {
+        return Vec::new();
+    }
     if let Some(len) = torn {
         return entry[len..].to_vec();
-    }
-    let mut windows = existing.windows(heading.len()).enumerate();
-    if windows.any(|(at, window)| window == heading && starts_line(existing, at)) {
-        return Vec::new();
     }
     whole_entry(existing, entry)
 }
 
 /// All of the entry, on a line of its own behind what is there.
-fn whole_entry(existing: &[u8], entry: &[u8]) -> Vec<u8> {
+pub(super) fn whole_entry(existing: &[u8], entry: &[u8]) -> Vec<u8> {
     let mut owed = Vec::new();
     if !existing.is_empty() && !existing.ends_with(b"\n") {
         owed.push(b'\n');
@@ -276,6 +280,12 @@ mod tests {
                 "cut at {cut}"
             );
         }
+    }
+
+    #[test]
+    fn an_entry_is_not_doubled_where_the_file_ends_with_a_part_of_a_heading() {
+        let existing = [ENTRY, b"## t iter"].concat();
+        assert_eq!(appended(&existing), existing);
     }
 
     #[test]

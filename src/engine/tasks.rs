@@ -132,7 +132,7 @@ impl Engine<'_> {
     }
 
     /// Returns tasks.md before the attempt: skeleton and marks.
-    fn expected_tasks(&self) -> Result<Vec<u8>, Fault> {
+    pub(super) fn expected_tasks(&self) -> Result<Vec<u8>, Fault> {
         let book = self.fold.state.spec_state();
         let path = self.places.skeleton_file(&book.skeleton);
         let lost = || {
@@ -289,6 +289,7 @@ impl Engine<'_> {
                 let what = format!("{} is gone.", self.places.display_path(&path));
                 Fault::changed_fault(what, "restore it; the journal knows which boxes are ticked")
             })?;
+            let has_copy = self.has_copy(&now);
             let mut bytes = now.clone();
             let mut found = Vec::new();
             for (key, mark) in &on_file(&self.fold.state.spec_state().rows, flips) {
@@ -305,12 +306,25 @@ impl Engine<'_> {
                 }
                 found.push((key.clone(), *mark));
             }
-            if bytes == now || self.disk.swap(&path, &now, &bytes)? == Swap::Done {
+            // The journal has the marks and the state folder a synced copy of the text, so a power failure loses nothing.
+            let is_written = bytes == now
+                || if has_copy {
+                    self.disk.swap_unsynced(&path, &now, &bytes)? == Swap::Done
+                } else {
+                    self.disk.swap(&path, &now, &bytes)? == Swap::Done
+                };
+            if is_written {
                 let flips = self.flipped_boxes(flips, found, &self.rules.parse(bytes).box_rows());
                 return Ok(Event::BoxesFlipped { flips });
             }
         }
         Err(self.contended_fault(&path))
+    }
+
+    /// True if the state folder has a copy of this text, apart from its marks.
+    fn has_copy(&self, bytes: &[u8]) -> bool {
+        let text = self.rules.parse(bytes.to_vec()).text_without_marks();
+        digest(&text) == self.fold.state.spec_state().skeleton
     }
 
     /// The flips that happened: boxes of the file with their marks now, and stages that have no line. Those whose line

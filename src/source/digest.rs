@@ -24,12 +24,28 @@ pub fn digest_of(mut from: impl Read) -> io::Result<String> {
 /// Returns the digest of a list of byte strings. It includes each length, so different lists do not collide by
 /// accident.
 pub fn digest_parts<T: AsRef<[u8]>>(parts: impl IntoIterator<Item = T>) -> String {
-    let mut hash = Sha256::new();
+    let mut digest = PartsDigest::default();
     for part in parts {
-        hash.update((part.as_ref().len() as u64).to_le_bytes());
-        hash.update(part.as_ref());
+        digest.add_part(part.as_ref());
     }
-    hex(&hash.finalize())
+    digest.finish()
+}
+
+/// The digest of [`digest_parts`], of parts that come one by one.
+#[derive(Default)]
+pub struct PartsDigest(Sha256);
+
+impl PartsDigest {
+    /// Adds the next part.
+    pub fn add_part(&mut self, part: &[u8]) {
+        self.0.update((part.len() as u64).to_le_bytes());
+        self.0.update(part);
+    }
+
+    /// Returns the digest of all parts.
+    pub fn finish(self) -> String {
+        hex(&self.0.finalize())
+    }
 }
 
 /// Returns lower-case hex digits.

@@ -16,7 +16,7 @@ mod test_code;
 pub mod text;
 
 pub use classify::{Classifier, compile_folded_globs, compile_globs, is_output, is_source};
-pub use digest::{digest, digest_of, digest_parts, hex};
+pub use digest::{PartsDigest, digest, digest_of, digest_parts, hex};
 pub use environment::{environment_for, is_named, is_passed};
 pub use java::{Statements, code_lines, is_weakened, unescaped};
 pub use lines::{lost_lines, lost_words};

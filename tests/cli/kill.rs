@@ -260,3 +260,37 @@ fn a_run_that_was_killed_in_a_gate_goes_on_and_claims_no_edit_of_tasks() {
     );
     assert_chain(&project);
 }
+
+/// The newest boxes and the last entry were in memory when the machine stopped.
+#[test]
+fn after_a_power_failure_boxes_and_entries_are_made_again() {
+    let earlier = TASKS.replace("[ ] 1.TEST-FIRST", "[x] 1.TEST-FIRST");
+    for left in [Some(earlier.as_str()), Some(&earlier[..40]), Some(""), None] {
+        let project = project();
+        project.agent("2./1) if ! [ -e started ]; then touch started; sleep 1000; fi; as_usual ;;");
+        let mut run = project.start(&["run"]);
+        wait_for("the agent started", || project.has("started"));
+        run.kill().unwrap();
+        run.wait().unwrap();
+        assert_eq!(project.read("tasks.md").matches("[x]").count(), 4);
+        project.write(".ralph/state/boot", "another boot");
+        match left {
+            None => fs_err::remove_file(project.path("tasks.md")).unwrap(),
+            Some(left) => {
+                project.write("tasks.md", left);
+                let file = fs_err::File::options()
+                    .write(true)
+                    .open(project.path("tasks.md"));
+                file.unwrap()
+                    .set_modified(std::time::SystemTime::UNIX_EPOCH)
+                    .unwrap();
+            }
+        }
+        let progress = project.read("progress.txt");
+        let lost = progress.rfind("iteration 4").unwrap();
+        project.write("progress.txt", &progress[..lost]);
+        project.ralph(&["run"]).code(0);
+        assert_complete(&project);
+        project.ralph(&["replay"]).code(0);
+    }
+}

@@ -49,7 +49,7 @@ use crate::sys::ProcessId;
 use crate::sys::clock::{self, Stopwatch};
 use crate::sys::disk::remove;
 use crate::sys::log;
-use crate::sys::process::{Supervisor, UnknownOwner, reap};
+use crate::sys::process::{Supervisor, UnknownOwner, boot_id, reap};
 use crate::sys::signals::Interrupts;
 use attempt::RunningAgent;
 use edits::TurnLog;
@@ -360,6 +360,10 @@ impl Outside {
 impl World for Outside {
     fn current_time(&mut self) -> String {
         clock::stamp()
+    }
+
+    fn boot_id(&self) -> String {
+        boot_id().unwrap_or_default()
     }
 
     fn stop_request(&mut self) -> Option<StopRequest> {

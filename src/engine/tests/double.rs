@@ -19,10 +19,18 @@ use std::rc::Rc;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shared {
     pub(super) files: BTreeMap<PathBuf, Vec<u8>>,
+    /// True if tasks.md had a line for its gate at first.
+    pub(super) has_gate_line: bool,
     /// Length of each file that is surely on the disk.
     pub(super) synced: BTreeMap<PathBuf, usize>,
     /// Former contents of folders that were not synced.
     old: BTreeMap<PathBuf, Vec<u8>>,
+    /// Contents of a replaced file since its last sync, the oldest first.
+    unsynced: BTreeMap<PathBuf, Vec<Vec<u8>>>,
+    /// The time of the last change of tasks.md, if a person changed it.
+    pub(super) changed_at: Option<i64>,
+    /// The number of power failures: another boot of the machine after each.
+    pub(super) boots: u32,
     /// Contents of the package: path → content.
     pub(super) tree: BTreeMap<&'static str, u32>,
     pub(super) head: u32,
@@ -42,10 +50,41 @@ pub(super) struct Death {
     ///
     /// Any other write reaches the disk if the number is above 0.
     pub(super) bytes: usize,
-    /// Data that was not synced is lost too.
-    pub(super) power: bool,
+    /// The power fails, and data that was not synced has this fate; `None` for a killed process.
+    pub(super) power: Option<Fate>,
     /// The switch that reported success until then, and did nothing.
     pub(super) lies: Option<Lie>,
+}
+
+/// The remains of unsynced data after a power failure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Fate {
+    pub(super) replaced: Replaced,
+    /// Appended bytes that stay, but no more than there are.
+    pub(super) appended: usize,
+}
+
+/// The remains of a file that was replaced without a sync.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Replaced {
+    /// The newest content.
+    Newest,
+    /// The content before the last so many replacements, but none from before the last sync.
+    Before(usize),
+    /// So many first bytes.
+    Torn(usize),
+    /// Zeros from this byte on.
+    Zeros(usize),
+    /// No file.
+    Gone,
+}
+
+impl Fate {
+    /// All that was not synced is lost.
+    pub(super) const LOST: Self = Self {
+        replaced: Replaced::Before(usize::MAX),
+        appended: 0,
+    };
 }
 
 /// A switch of durability that is turned off.
@@ -101,13 +140,23 @@ impl CrashDisk {
     }
 
     fn die(&mut self) -> io::Result<()> {
-        if self.death.is_some_and(|death| death.power) {
+        if let Some(fate) = self.death.and_then(|death| death.power) {
             let mut shared = self.shared.borrow_mut();
-            let synced = shared.synced.clone();
+            shared.boots += 1;
             let old = std::mem::take(&mut shared.old);
             shared.files.extend(old);
+            let unsynced = std::mem::take(&mut shared.unsynced);
+            let synced = shared.synced.clone();
             for (path, bytes) in &mut shared.files {
-                bytes.truncate(synced.get(path).copied().unwrap_or(0).min(bytes.len()));
+                let surely = synced.get(path).copied().unwrap_or(0);
+                bytes.truncate(surely.saturating_add(fate.appended).min(bytes.len()));
+            }
+            for (path, earlier) in unsynced {
+                let newest = shared.files.remove(&path).unwrap_or_default();
+                if let Some(left) = fate.replaced.of(&earlier, newest) {
+                    shared.synced.insert(path.clone(), left.len());
+                    shared.files.insert(path, left);
+                }
             }
         }
         Err(io::Error::other("the machine stopped"))
@@ -119,6 +168,7 @@ impl CrashDisk {
             .files
             .insert(path.to_owned(), bytes.to_vec())
             .unwrap_or_default();
+        shared.unsynced.remove(path);
         let lies = self.death.and_then(|death| death.lies);
         if lies == Some(Lie::Folder) {
             shared.old.entry(path.to_owned()).or_insert(before);
@@ -130,6 +180,22 @@ impl CrashDisk {
             };
             shared.synced.insert(path.to_owned(), surely);
         }
+    }
+}
+
+impl Replaced {
+    /// The content after the power failure.
+    fn of(self, earlier: &[Vec<u8>], mut newest: Vec<u8>) -> Option<Vec<u8>> {
+        match self {
+            Self::Newest => {}
+            Self::Before(steps) => {
+                return Some(earlier[earlier.len().saturating_sub(steps)].clone());
+            }
+            Self::Torn(bytes) => newest.truncate(bytes),
+            Self::Zeros(from) => newest.iter_mut().skip(from).for_each(|byte| *byte = 0),
+            Self::Gone => return None,
+        }
+        Some(newest)
     }
 }
 
@@ -204,6 +270,27 @@ impl Disk for CrashDisk {
         }
         self.replace(path, new)?;
         Ok(Swap::Done)
+    }
+    fn swap_unsynced(&mut self, path: &Path, expected: &[u8], new: &[u8]) -> io::Result<Swap> {
+        let now = self.read(path)?.unwrap_or_default();
+        if now != expected && now != new {
+            return Ok(Swap::Changed);
+        }
+        let cut = self.write_of(1)?;
+        if cut != Some(0) {
+            let mut shared = self.shared.borrow_mut();
+            let before = shared.files.insert(path.to_owned(), new.to_vec());
+            let earlier = shared.unsynced.entry(path.to_owned()).or_default();
+            earlier.push(before.unwrap_or_default());
+            shared.synced.insert(path.to_owned(), new.len());
+        }
+        if cut.is_some() {
+            self.die()?;
+        }
+        Ok(Swap::Done)
+    }
+    fn changed_at(&self, _: &Path) -> io::Result<Option<i64>> {
+        Ok(self.shared.borrow().changed_at)
     }
     fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         let Some(bytes) = self.read(from)? else {
@@ -367,6 +454,9 @@ impl Shared {
 impl World for Double {
     fn current_time(&mut self) -> String {
         "2026-11-22T00:00:00Z".into()
+    }
+    fn boot_id(&self) -> String {
+        format!("boot {}", self.shared.borrow().boots)
     }
     fn stop_request(&mut self) -> Option<StopRequest> {
         None

@@ -4,3 +4,4 @@ mod crash;
 mod double;
 mod film;
 mod night;
+mod power;

@@ -2,7 +2,7 @@
 //!
 //! Each attempt and each gate has a number, and the number decides its end. So a night has the same story each time.
 
-use super::double::{CrashDisk, Death, Double, Pace, Shared};
+use super::double::{CrashDisk, Death, Double, Fate, Pace, Shared};
 use crate::engine::{Engine, Fault, Follow, Places, Readings, Replay, World, read_journal};
 use crate::machine::effect::{AgentOrder, Effect};
 use crate::machine::event::{AgentEnd, Event, Mode, QuotaShare, StopRequest};
@@ -153,6 +153,9 @@ impl World for NightWorld {
         let now = self.script.borrow().now;
         jiff::Timestamp::from_second(now).unwrap().to_string()
     }
+    fn boot_id(&self) -> String {
+        self.double.boot_id()
+    }
     fn stop_request(&mut self) -> Option<StopRequest> {
         None
     }
@@ -250,7 +253,7 @@ impl Night {
         let death = (number % 4 < 2).then_some(Death {
             at,
             bytes: [0, 40, usize::MAX][number % 3],
-            power: trouble == "power failure",
+            power: (trouble == "power failure").then_some(Fate::LOST),
             lies: None,
         });
         let mut disk = CrashDisk::new(&self.shared, death);
@@ -443,6 +446,13 @@ fn a_night_of_limits_outages_crashes_and_edits_ends_with_true_boxes() {
     ] {
         assert!(script.troubles.contains(trouble), "{trouble}");
     }
+    let boxes = SPECS.map(|spec| {
+        night
+            .text(&places(spec).tasks_file())
+            .matches("[x]")
+            .count()
+    });
+    assert_eq!(boxes.iter().sum::<usize>(), 3 * 3 * 22 + 1, "{boxes:?}");
     let example = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/examples/night.html");
     let page = page_of(&night, SPECS[0]);
     if std::env::var_os("RALPH_WRITE_DOCS").is_some() {

@@ -263,7 +263,16 @@ impl Disk for RealDisk {
 
     #[tracing::instrument(target = "disk", level = "debug", skip_all, fields(path = %path.display(), bytes = new.len()), err(level = "debug"))]
     fn swap(&mut self, path: &Path, expected: &[u8], new: &[u8]) -> io::Result<Swap> {
-        swap::swap(self, path, expected, new)
+        swap::swap(self, path, expected, new, true)
+    }
+
+    #[tracing::instrument(target = "disk", level = "debug", skip_all, fields(path = %path.display(), bytes = new.len()), err(level = "debug"))]
+    fn swap_unsynced(&mut self, path: &Path, expected: &[u8], new: &[u8]) -> io::Result<Swap> {
+        swap::swap(self, path, expected, new, false)
+    }
+
+    fn changed_at(&self, path: &Path) -> io::Result<Option<i64>> {
+        Ok(if_there(fs::metadata(path))?.map(|found| found.mtime()))
     }
 
     #[tracing::instrument(target = "disk", level = "debug", skip_all, fields(from = %from.display(), to = %to.display()), err(level = "debug"))]

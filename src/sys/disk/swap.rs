@@ -15,8 +15,14 @@ use tempfile::NamedTempFile;
 /// Maximum number of successive interfering saves before ralph gives up restoring the latest.
 const ROUNDS: u32 = 1_000;
 
-/// See [`crate::sys::Disk::swap`].
-pub(super) fn swap(disk: &RealDisk, path: &Path, expected: &[u8], new: &[u8]) -> io::Result<Swap> {
+/// See [`crate::sys::Disk::swap`], and [`crate::sys::Disk::swap_unsynced`] for a swap that is not `synced`.
+pub(super) fn swap(
+    disk: &RealDisk,
+    path: &Path,
+    expected: &[u8],
+    new: &[u8],
+    synced: bool,
+) -> io::Result<Swap> {
     let Some(real) = if_there(fs::canonicalize(path))? else {
         return Ok(Swap::Changed);
     };
@@ -26,8 +32,10 @@ pub(super) fn swap(disk: &RealDisk, path: &Path, expected: &[u8], new: &[u8]) ->
     let found = disk.read(&real)?;
     if found.as_deref() == Some(new) {
         // It may be the work of an earlier process that died before its fsync.
-        file.sync_all()?;
-        sync_folder(&real)?;
+        if synced {
+            file.sync_all()?;
+            sync_folder(&real)?;
+        }
         return Ok(Swap::Done);
     }
     if found.as_deref() != Some(expected) {
@@ -45,20 +53,26 @@ pub(super) fn swap(disk: &RealDisk, path: &Path, expected: &[u8], new: &[u8]) ->
         let _ = fchown(staged.as_file(), Some(meta.uid()), Some(meta.gid()));
         staged.as_file().set_permissions(meta.permissions())?;
     }
-    staged.as_file().sync_all()?;
-    match exchange(staged.path(), &real) {
-        Ok(()) => inspect(disk, staged, &real, expected, new),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Swap::Changed),
+    if synced {
+        staged.as_file().sync_all()?;
+    }
+    let swap = match exchange(staged.path(), &real) {
+        Ok(()) => inspect(disk, staged, &real, expected, new)?,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Swap::Changed),
         Err(error)
             if matches!(
                 error.kind(),
                 ErrorKind::Unsupported | ErrorKind::InvalidInput
             ) =>
         {
-            rename_if_equal(disk, staged, &real, expected)
+            rename_if_equal(disk, staged, &real, expected)?
         }
-        Err(error) => Err(in_path(error, "exchange", &real)),
+        Err(error) => return Err(in_path(error, "exchange", &real)),
+    };
+    if synced {
+        sync_folder(&real)?;
     }
+    Ok(swap)
 }
 
 /// Inspects the displaced file.
@@ -78,7 +92,6 @@ fn inspect(
         Err(error) => return Err(keep(staged, real, error)),
     };
     staged.close()?;
-    sync_folder(real)?;
     Ok(swap)
 }
 
@@ -141,7 +154,6 @@ fn rename_if_equal(
     staged
         .persist(real)
         .map_err(|error| in_path(error.error, "replace", real))?;
-    sync_folder(real)?;
     Ok(Swap::Done)
 }
 

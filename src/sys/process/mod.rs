@@ -65,6 +65,11 @@ const START: Duration = Duration::from_secs(60);
 /// Maximum time to kill the processes of a dead supervisor.
 const REAP: Duration = Duration::from_secs(5);
 
+/// Returns a name of the machine's boot: no other boot has it.
+pub fn boot_id() -> io::Result<String> {
+    table::boot_id()
+}
+
 impl ProcessId {
     /// Returns the current process with this number; `None` without one.
     pub fn of(pid: i32) -> io::Result<Option<Self>> {

@@ -30,6 +30,12 @@ pub(in crate::sys::process) fn all() -> io::Result<Vec<Process>> {
     Ok(rows)
 }
 
+/// Returns a name of the machine's boot: no other boot has it.
+pub(in crate::sys::process) fn boot_id() -> io::Result<String> {
+    let id = fs_err::read_to_string("/proc/sys/kernel/random/boot_id")?;
+    Ok(id.trim().to_owned())
+}
+
 /// Returns the initial arguments of a process, each with NUL at its end; empty if they cannot be read.
 pub(in crate::sys::process) fn arguments(pid: i32) -> Vec<u8> {
     read(pid, "cmdline").unwrap_or_default()

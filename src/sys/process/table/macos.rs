@@ -64,6 +64,11 @@ pub(in crate::sys::process) fn boot_time() -> io::Result<u64> {
     parse_time(&bytes).ok_or_else(|| io::Error::other("The start of the machine is unknown."))
 }
 
+/// Returns a name of the machine's boot: no other boot has it.
+pub(in crate::sys::process) fn boot_id() -> io::Result<String> {
+    Ok(boot_time()?.to_string())
+}
+
 /// Returns the number of a process and that of its origin; `None` without one.
 pub(in crate::sys::process) fn birth(pid: i32) -> io::Result<Option<Birth>> {
     match unique_identifiers(pid) {

@@ -10,7 +10,7 @@ use crate::sys::ProcessId;
 
 #[cfg(any(target_os = "macos", test))]
 pub(super) use darwin_layout::{Birth, TableRow};
-pub(super) use system::{all, arguments, environment, find};
+pub(super) use system::{all, arguments, boot_id, environment, find};
 #[cfg(target_os = "macos")]
 pub(super) use system::{birth, boot_time, rows};
 

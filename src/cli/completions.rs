@@ -71,7 +71,8 @@ fn task_candidates() -> Vec<CompletionCandidate> {
         .iter()
         .map(|row: &Row| {
             let text = line(&row.text, CHARS);
-            CompletionCandidate::new(state.spec_state().name(&row.key)).help(Some(text.into()))
+            CompletionCandidate::new(state.spec_state().written_name(&row.key))
+                .help(Some(text.into()))
         })
         .collect()
 }

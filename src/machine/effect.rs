@@ -5,8 +5,9 @@ use super::facts::{Accumulated, Dirt, FileChange, Observation, ObserveRequest, O
 use super::stop::StopReason;
 use super::used::Most;
 use crate::mutation::GateReport;
-use crate::task::{Mark, Stage, TaskKey};
+use crate::task::{Mark, Stage, TaskKey, spoken_id};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 /// One request.
 #[derive(Clone, Debug, PartialEq)]
@@ -270,8 +271,25 @@ pub struct ProgressEntry {
     pub task: String,
     /// The event that the entry records.
     pub body: EntryBody,
-    /// Changes that ralph made to tasks.md, one line each.
-    pub boxes: Vec<String>,
+    /// Changes that ralph made to tasks.md.
+    pub boxes: Vec<BoxChange>,
+}
+
+/// A box that ralph ticked or unticked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BoxChange {
+    /// True if it was ticked.
+    pub ticked: bool,
+    /// The box, as the file writes it.
+    pub task: String,
+}
+
+impl fmt::Display for BoxChange {
+    /// Writes `ticked task 2`, `unticked 2.PITEST`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = if self.ticked { "ticked" } else { "unticked" };
+        write!(f, "{word} {}", spoken_id(&self.task))
+    }
 }
 
 /// Content of the entry of an iteration.

@@ -263,7 +263,7 @@ pub(super) fn open_tasks(spec: &SpecState, units: &[Unit]) -> Vec<LaneTask> {
     open.filter(|(_, rows)| rows.iter().any(|row| is_required_open(row)))
         .map(|(unit, rows)| {
             let names = unit.families.iter().map(|family| {
-                work_box(spec, family).map_or_else(|| family.clone(), |key| spec.name(&key))
+                work_box(spec, family).map_or_else(|| family.clone(), |key| spec.written_name(&key))
             });
             LaneTask {
                 families: unit.families.clone(),
@@ -295,7 +295,7 @@ pub fn family_text(spec: &SpecState, family: &str) -> String {
 fn digest_texts<'a>(rows: impl Iterator<Item = &'a Row>) -> String {
     let texts = rows.map(|row| {
         let under = row.under.as_deref().unwrap_or_default();
-        format!("{} {} {under}\n", row.key, row.digest)
+        format!("{} {} {under}\n", row.key.written_id(), row.digest)
     });
     digest(texts.collect::<String>().as_bytes())
 }

@@ -8,6 +8,7 @@ use super::progress::{gate_headline, gate_lines, plain_line};
 use crate::machine::facts::{FileChange, full_path};
 use crate::mutation::{GateReport, NoCoverage, Tally, Verdict, WHAT_TO_DO};
 use crate::source::text::{count, duration};
+use crate::task::spoken_id;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -201,7 +202,12 @@ impl Audit {
         let mut lines = Vec::new();
         for it in &self.boxes {
             let commit = plain_line(it.commit.get(..10).unwrap_or(&it.commit));
-            let what = plain_line(&format!("{} {}: {}", it.task, it.text, it.headline));
+            let what = plain_line(&format!(
+                "{} {}: {}",
+                spoken_id(&it.task),
+                it.text,
+                it.headline
+            ));
             lines.push(format!("{:<7}  {commit}  {what}", it.verdict_words().0));
             if it.is("FAIL") || it.is("ERROR") {
                 lines.extend(

@@ -78,7 +78,7 @@ impl History {
         else {
             return;
         };
-        let by = before.spec_state().name(&order.key);
+        let by = before.spec_state().written_name(&order.key);
         let engine = match report.engines() {
             unknown if unknown.is_empty() => order.name().to_owned(),
             engine => engine,

@@ -7,6 +7,7 @@ use super::width::{pad_text, text_width};
 use crate::mutation::{GateReport, Verdict};
 use crate::source::Problem;
 use crate::source::text::{count, names};
+use crate::task::spoken_id;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -159,34 +160,22 @@ impl Replayed {
 
     /// For people: the boxes, what was not looked at, the sum. Findings are errors, and shown as such.
     pub fn replay_lines(&self) -> Vec<String> {
-        let widest = |cell: fn(&BoxLine) -> &str| {
-            self.boxes
-                .iter()
-                .map(|line| text_width(cell(line)))
-                .max()
-                .unwrap_or(0)
-        };
-        let (task, by, verdict) = (
-            widest(|line| &line.task),
-            widest(|line| line.by),
-            widest(|line| &line.verdict),
-        );
-        let mut lines: Vec<String> = self
-            .boxes
-            .iter()
-            .map(|line: &BoxLine| {
-                let mark = if line.done { 'x' } else { ' ' };
-                let [task, by, verdict] = [
-                    (&*line.task, task),
-                    (line.by, by),
-                    (&*line.verdict, verdict),
-                ]
-                .map(|(cell, columns)| pad_text(cell, columns));
-                format!("[{mark}] {task}  {by}  {verdict}  {}", line.evidence_text())
-                    .trim_end()
-                    .to_owned()
-            })
-            .collect();
+        let mut lines = Vec::new();
+        let mut widths = [0; 3];
+        for line in &self.boxes {
+            for (width, cell) in widths.iter_mut().zip(line.cells()) {
+                *width = text_width(&cell).max(*width);
+            }
+        }
+        for line in &self.boxes {
+            let mut text = if line.done { "[x] " } else { "[ ] " }.to_owned();
+            for (width, cell) in widths.iter().zip(line.cells()) {
+                text.push_str(&pad_text(&cell, *width));
+                text.push_str("  ");
+            }
+            text.push_str(&line.evidence_text());
+            lines.push(text.trim_end().to_owned());
+        }
         lines.extend(self.older_gates.iter().map(|what| plain_line(what)));
         let engines = self.gates.iter().filter_map(GateLine::other_engine);
         let unchecked = self
@@ -380,6 +369,12 @@ fn count_mutants(report: &GateReport) -> BTreeMap<(&str, &str), (u64, u64)> {
 }
 
 impl BoxLine {
+    /// Returns its name, who ticked it, and its verdict, for a table.
+    fn cells(&self) -> [String; 3] {
+        let by = self.by.to_owned();
+        [spoken_id(&self.task), by, self.verdict.clone()]
+    }
+
     /// Its commits, what was re-checked, and what is believed.
     fn evidence_text(&self) -> String {
         let commits = names(&self.commits, COMMITS);

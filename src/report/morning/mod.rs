@@ -18,6 +18,7 @@ use super::story::{Happened, IterationStory, LinkedReport, Story};
 use super::table;
 use crate::machine::budget::dollars;
 use crate::source::text::{count, duration};
+use crate::task::{spoken_id, typed_id};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use minijinja::syntax::SyntaxConfig;
@@ -298,6 +299,8 @@ fn page_environment(
     let mut environment = Environment::new();
     environment.set_syntax(syntax);
     environment.set_auto_escape_callback(escaping);
+    environment.add_filter("typed", |id: &str| typed_id(id).to_owned());
+    environment.add_filter("spoken", spoken_id);
     Ok(environment)
 }
 

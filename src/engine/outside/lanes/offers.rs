@@ -55,7 +55,7 @@ impl Outside {
             Err(why) => return Ok((None, Some(format!("Lane {number} offers nothing: {why}")))),
         };
         for step in steps.into_iter().filter(|step| step.key == order.key) {
-            let title = format!("{} from lane {number}", order.key);
+            let title = format!("{} from lane {number}", order.key.written_id());
             match self.merge_step(number, &folder, &step, &title, snapshot, Commits::Copied) {
                 Ok(Some(heads)) if heads.is_empty() => {}
                 Ok(Some(heads)) => {

@@ -115,7 +115,7 @@ impl ServerHandler for Server {
         Ok(ListToolsResult::with_all_items(
             all_tools()
                 .into_iter()
-                .filter(|tool: &Tool| {
+                .filter(|tool| {
                     if tool.name == "mutation_test" {
                         measures
                     } else {

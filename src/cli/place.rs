@@ -391,7 +391,7 @@ pub(super) fn ask_placement(gate: &str, now: Option<&Placement>) -> anyhow::Resu
     .unzip();
     let default = choices
         .iter()
-        .position(|choice: &Placement| {
+        .position(|choice| {
             now == Some(choice)
                 || now
                     .is_some_and(|now| *choice == Placement::Groups && now.group_level().is_some())

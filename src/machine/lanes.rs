@@ -271,7 +271,7 @@ pub(super) fn open_tasks(spec: &SpecState, units: &[Unit]) -> Vec<LaneTask> {
                 digest: digest_texts(rows.iter().copied()),
                 is_ready: is_settled
                     && needs_are_met(&spec.rows, unit, first_open)
-                    && rows.iter().all(|row: &&Row| {
+                    && rows.iter().all(|row| {
                         row.optional || row.mark.is_open() && !row.struck && !has_begun(spec, row)
                     }),
             }

@@ -134,7 +134,7 @@ impl Audit {
     pub fn join_part<'a>(&mut self, share: impl Iterator<Item = &'a usize>, part: Vec<PastBox>) {
         let mut part: Vec<PastBox> = part
             .into_iter()
-            .filter(|found: &PastBox| {
+            .filter(|found| {
                 ["PASS", "FAIL", "SKIP", "ERROR"]
                     .iter()
                     .any(|word| found.is(word))

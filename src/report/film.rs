@@ -311,7 +311,7 @@ fn head_lines(snapshot: &Snapshot) -> Vec<String> {
 
 fn put_back(kept: &[KeptWork]) -> Vec<String> {
     kept.iter()
-        .map(|kept: &KeptWork| {
+        .map(|kept| {
             format!(
                 "{} restored; its former content is {}",
                 kept.package, kept.reference

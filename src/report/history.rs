@@ -183,7 +183,7 @@ impl History {
             let weeks = by_week(measured);
             let bars: String = shown
                 .iter()
-                .map(|week: &Week| weeks.get(week).map_or(NOTHING, |one| score_bar(one.score)))
+                .map(|week| weeks.get(week).map_or(NOTHING, |one| score_bar(one.score)))
                 .collect();
             let Some(last) = measured.last() else {
                 continue;

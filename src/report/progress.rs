@@ -3,7 +3,7 @@
 
 use crate::machine::effect::{EntryBody, ProgressEntry};
 use crate::machine::survivor_details;
-use crate::mutation::{ExcludedFile, GateReport, Survivor, Verdict};
+use crate::mutation::{GateReport, Survivor, Verdict};
 use crate::source::text::line;
 
 /// Beginning of the line about writes to tasks.md.
@@ -137,7 +137,7 @@ pub(super) fn surrounding_lines(report: &GateReport) -> impl Iterator<Item = Str
     report
         .left_out
         .iter()
-        .map(|left: &ExcludedFile| {
+        .map(|left| {
             format!(
                 "- not judged: {}: {}",
                 plain_line(&left.file),

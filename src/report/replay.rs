@@ -202,7 +202,7 @@ impl Replayed {
             "head": self.head,
             "boxes": self.boxes,
             "gates": self.gates,
-            "findings": self.findings.iter().map(|finding: &ReplayFinding| {
+            "findings": self.findings.iter().map(|finding| {
             json!({
                 "grade": finding.kind, "place": finding.place, "line": finding.line, "what": finding.what,
                 "hint": finding.hint,
@@ -221,8 +221,8 @@ impl Replayed {
             "ralph replay",
             &self.verdict_sentence(),
         );
-        within_limit(std::iter::once(all).chain(self.findings.iter().map(
-            |finding: &ReplayFinding| {
+        within_limit(
+            std::iter::once(all).chain(self.findings.iter().map(|finding| {
                 let line = finding.line.map_or(1, |line| line as u64);
                 let place =
                     Some((finding.place.as_str(), line)).filter(|(file, _)| !file.is_empty());
@@ -233,8 +233,8 @@ impl Replayed {
                 );
                 let level = github_level(Some(finding.kind));
                 workflow_command(level, place, "ralph replay", &text)
-            },
-        )))
+            })),
+        )
     }
 
     /// JUnit XML: a test case for the replay as a whole and each finding, one for each box. An error is ralph's own fault.
@@ -261,7 +261,7 @@ impl Replayed {
                 end: Some((junit_end(finding.kind), what, hint)),
             }
         }));
-        cases.extend(self.boxes.iter().map(|line: &BoxLine| {
+        cases.extend(self.boxes.iter().map(|line| {
             let skipped =
                 (!line.done).then(|| ("skipped", "The box is open.".to_owned(), String::new()));
             Case {

@@ -4,7 +4,7 @@ use super::Board;
 use super::agent_log::AgentLog;
 use crate::report::board::BoxStatus;
 use crate::report::table::{
-    GAP, Grid, GridCell, activity_line, gate_counts_text, headline_text, open_reasons, row_title,
+    GAP, Grid, activity_line, gate_counts_text, headline_text, open_reasons, row_title,
     time_and_cost,
 };
 use crate::report::width::cut_text;
@@ -317,7 +317,7 @@ fn draw_table(view: &View, frame: &mut Frame<'_>, area: Rect) {
     let marked = Style::new().add_modifier(Modifier::REVERSED);
     let shown = grid.rows.get(first..last).unwrap_or_default();
     let shown = shown.iter().map(|cells| {
-        Row::new(cells.iter().map(|cell: &GridCell| {
+        Row::new(cells.iter().map(|cell| {
             let style = cell
                 .status
                 .map_or(Style::new(), |status| status_style(view, status));

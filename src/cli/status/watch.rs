@@ -197,11 +197,11 @@ impl WatchView {
         let places = (1..=count).map(|step| (self.at + step) % count);
         let found = places
             .clone()
-            .find(|at: &usize| typed_id(&frames[*at].task) == typed_id(wanted))
+            .find(|at| typed_id(&frames[*at].task) == typed_id(wanted))
             .or_else(|| {
                 places
                     .clone()
-                    .find(|at: &usize| frames[*at].task.starts_with(wanted))
+                    .find(|at| frames[*at].task.starts_with(wanted))
             });
         match found.filter(|_| !wanted.is_empty()) {
             Some(at) => self.at = at,

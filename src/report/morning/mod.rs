@@ -13,7 +13,7 @@ pub use links::{Forge, commit_pages, is_inside, relative_address, repository_pag
 pub use summary::{LegendEntry, OpenEntry, PageFact};
 
 use self::timeline::{TimedTask, Timeline};
-use super::board::{self, Board, BoardCell, BoardRow, BoxStatus};
+use super::board::{self, Board, BoardRow, BoxStatus};
 use super::story::{Happened, IterationStory, LinkedReport, Story};
 use super::table;
 use crate::machine::budget::dollars;
@@ -312,7 +312,7 @@ fn task(board: &Board, line: &BoardRow, told: &[&IterationStory]) -> PageTask {
         boxes: line
             .cells
             .values()
-            .map(|cell: &BoardCell| PageBox {
+            .map(|cell| PageBox {
                 stage: cell.key.stage.stage_word().to_owned(),
                 words: cell.status.status_words(),
                 standing: cell.status.status_name(),
@@ -331,7 +331,7 @@ fn task(board: &Board, line: &BoardRow, told: &[&IterationStory]) -> PageTask {
             && !line
                 .cells
                 .values()
-                .all(|cell: &BoardCell| cell.done || cell.status == BoxStatus::Optional),
+                .all(|cell| cell.done || cell.status == BoxStatus::Optional),
         ..PageTask::default()
     }
 }

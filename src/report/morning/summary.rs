@@ -211,11 +211,7 @@ pub(super) fn legend(board: &Board) -> Vec<LegendEntry> {
             standing: cell.status.status_name(),
             words: meaning(cell.status),
         };
-        if !entry.words.is_empty()
-            && legend
-                .iter()
-                .all(|known: &LegendEntry| known.words != entry.words)
-        {
+        if !entry.words.is_empty() && legend.iter().all(|known| known.words != entry.words) {
             legend.push(entry);
         }
     }

@@ -125,7 +125,7 @@ impl Outside {
                     } = self.compiled_patterns().map_err(Trouble::Disk)?;
                     let paths = paths.iter().map(RepoPath::to_text);
                     let refused: Vec<String> = paths
-                        .filter(|path: &String| {
+                        .filter(|path| {
                             (protected.is_match(path) || instructions.is_match(path))
                                 && !allowed.is_match(path)
                         })

@@ -177,7 +177,7 @@ impl Maven<'_> {
         let classpath: Vec<String> = module
             .classpath
             .iter()
-            .map(|named: &String| {
+            .map(|named| {
                 self.resolve_place(named, "jar or folder of the package", |place, inside| {
                     place.is_file() || place.is_dir() && inside
                 })

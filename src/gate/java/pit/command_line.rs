@@ -177,7 +177,7 @@ impl PitSession<'_> {
         let classes = Path::new(&self.module.built.project.classes);
         self.owners
             .keys()
-            .map(|class: &String| {
+            .map(|class| {
                 let file = classes.join(format!("{}.class", class.replace('.', "/")));
                 fs_err::metadata(file).map_or(0, |data| data.len())
             })

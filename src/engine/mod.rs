@@ -49,7 +49,6 @@ use std::collections::{BTreeSet, VecDeque};
 /// The fold of the journal with the tag of the record that the current entry belongs to.
 #[derive(Clone, Debug, Default)]
 pub struct Fold {
-    /// The state.
     pub state: State,
     /// Time and tag of the record that led to what is being applied.
     pub decided: (String, String),

@@ -106,10 +106,7 @@ pub enum Effect {
         flips: Vec<(TaskKey, Mark)>,
     },
     /// Append the iteration's entry to progress.txt → `ProgressAppended`.
-    AppendProgress {
-        /// The entry.
-        entry: ProgressEntry,
-    },
+    AppendProgress { entry: ProgressEntry },
     /// Wait → `Waited`.
     Wait {
         /// At least so many seconds.
@@ -186,7 +183,6 @@ pub struct LaneTask {
 /// Order to start an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentOrder {
-    /// The iteration.
     pub iteration: u64,
     /// The box.
     pub key: TaskKey,
@@ -219,7 +215,6 @@ pub struct AgentOrder {
 /// Order to run a gate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GateOrder {
-    /// The iteration.
     pub iteration: u64,
     /// The box.
     pub key: TaskKey,
@@ -265,7 +260,6 @@ impl GateOrder {
 /// The entry of one iteration in progress.txt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProgressEntry {
-    /// The iteration.
     pub iteration: u64,
     /// The box, as the file writes it.
     pub task: String,
@@ -306,7 +300,6 @@ pub enum EntryBody {
     Gate {
         /// The gate's name.
         name: String,
-        /// The report.
         report: Box<GateReport>,
     },
 }

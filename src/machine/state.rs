@@ -64,7 +64,6 @@ pub struct State {
 pub struct Leftovers {
     /// The stage that left it.
     pub key: TaskKey,
-    /// The iteration.
     pub iteration: u64,
     /// The files, by package.
     pub dirt: BTreeMap<String, Vec<Dirt>>,
@@ -246,7 +245,6 @@ pub enum Phase {
     Observing(Attempt),
     /// tasks.md or the work tree is to be restored.
     Restoring {
-        /// The attempt.
         attempt: Attempt,
         /// Observations so far.
         seen: Findings,
@@ -257,7 +255,6 @@ pub enum Phase {
     },
     /// A check is to be run.
     Checking {
-        /// The attempt.
         attempt: Attempt,
         /// Observations so far.
         seen: Findings,

@@ -45,14 +45,12 @@ pub struct PastBox {
     pub millis: u64,
 }
 
-/// An audit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Audit {
     /// HEAD of the repository.
     pub head: String,
     /// `boxes`, `commit` or `tag`: what counts as a box.
     pub by: String,
-    /// The gate.
     pub gate: String,
     /// The boxes, the oldest first.
     pub boxes: Vec<PastBox>,

@@ -293,7 +293,6 @@ mod tests {
     use super::*;
 
     const DAY: i64 = 86_400;
-    /// A Monday.
     const MONDAY: i64 = 20_780 * DAY;
 
     fn measured(unit: &str, day: i64, killed: u64, total: u64) -> Measurement {

@@ -5,7 +5,6 @@ use super::progress::{plain_line, surrounding_lines, verdict_lines};
 use crate::mutation::Survivor;
 use crate::source::text::{after_folder, line};
 
-/// The lines.
 pub fn report_lines(shown: &ReportView<'_>) -> Vec<String> {
     let report = shown.report;
     let mut lines: Vec<String> = report

@@ -47,7 +47,6 @@ pub struct BoxLine {
     pub record: Option<u64>,
     /// `<package> <commit>` that it stands for.
     pub commits: Vec<String>,
-    /// The verdict.
     pub verdict: String,
     /// Parts that were found again: commits, changes, the decision, the gate.
     pub rechecked: Vec<&'static str>,
@@ -58,9 +57,7 @@ pub struct BoxLine {
 /// A recorded verdict of a gate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct GateLine {
-    /// Its record.
     pub record: u64,
-    /// The iteration.
     pub iteration: u64,
     /// Its box.
     pub task: String,
@@ -144,7 +141,6 @@ impl Replayed {
         }
     }
 
-    /// One sentence.
     pub fn verdict_sentence(&self) -> String {
         let Some(worst) = self.worst_grade() else {
             return "Equal: every decision was made again from its evidence.".to_owned();

@@ -78,7 +78,6 @@ pub struct Happened {
 /// A commit, with the address of its page if one is known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LinkedCommit {
-    /// The package.
     pub package: String,
     /// Id of the commit.
     pub id: String,
@@ -95,7 +94,6 @@ pub struct LinkedReport {
     pub href: Option<String>,
 }
 
-/// One iteration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IterationStory {
     /// Its content.

@@ -51,7 +51,6 @@ pub const JOURNAL: &str = ".ralph/state/journal.jsonl";
 /// A recorded verdict of a gate, with its order.
 #[derive(Clone, Debug)]
 pub struct Judgement {
-    /// The record.
     pub record: u64,
     /// The order for the gate.
     pub order: GateOrder,

@@ -60,7 +60,6 @@ impl Folders {
 pub struct ReportView<'a> {
     /// The gate: `PITEST`.
     pub gate: &'a str,
-    /// Its report.
     pub report: &'a GateReport,
     /// The directories of its packages.
     pub folders: &'a Folders,

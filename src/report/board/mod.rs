@@ -91,7 +91,6 @@ pub struct BoardRow {
 pub struct BoardCell {
     /// The box.
     pub key: TaskKey,
-    /// Its status.
     pub status: BoxStatus,
     /// Ticked.
     pub done: bool,

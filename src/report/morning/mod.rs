@@ -105,7 +105,6 @@ pub struct PageTask {
 /// A box of a task.
 #[derive(Clone, Debug, Serialize)]
 pub struct PageBox {
-    /// The stage.
     pub stage: String,
     /// State of the box, for people.
     pub words: String,
@@ -118,7 +117,6 @@ pub struct PageBox {
 pub struct ScoreRow {
     /// The box.
     pub name: String,
-    /// The iteration.
     pub iteration: u64,
     /// Per cent, rounded down.
     pub percent: u64,

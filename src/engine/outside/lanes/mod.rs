@@ -58,7 +58,6 @@ pub(super) struct Lanes {
 /// A lane as `ralph status` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaneStatus {
-    /// Its number.
     pub number: u32,
     /// The tasks that it does, as the task file writes them.
     pub tasks: Vec<String>,

@@ -237,7 +237,6 @@ impl Maven<'_> {
     }
 }
 
-/// Reads the answer.
 fn read_answer(output: &str) -> Result<CommandAnswer, String> {
     let mut lines = output.lines().filter_map(|line| line.strip_prefix(MARK));
     match (lines.next(), lines.next()) {

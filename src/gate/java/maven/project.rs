@@ -19,7 +19,6 @@ pub(crate) struct Project {
     pub(crate) test_classes: String,
     /// Production sources.
     pub(crate) sources: String,
-    /// Test sources.
     pub(crate) test_sources: String,
     /// The settings of its compiler.
     pub(crate) compiling: Compiling,

@@ -12,7 +12,6 @@ const MESSAGES: usize = 5;
 /// A failed call of Maven or of the command in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MavenTrouble {
-    /// Its cause.
     pub(crate) cause: &'static Cause,
     /// The compiler's first messages, else the first message of Maven; paths are relative to the package.
     messages: Vec<String>,

@@ -15,9 +15,7 @@ use std::path::{Path, PathBuf};
 
 /// Mutants that share a JVM: fewest beside a control.
 const FEWEST: u64 = 32;
-/// Fewest in a search.
 const FEWEST_IN_SEARCH: u64 = 8;
-/// Most.
 const MOST: u64 = 200;
 /// Bytes of class files for each mutant, by experience.
 const BYTES_PER_MUTANT: u64 = 90;

@@ -39,7 +39,7 @@ fn a_frame_of_the_usual_size() {
     "3      数字を数える                person                                       " Hidden by multi-width symbols: [(8, " "), (10, " "), (12, " "), (14, " "), (16, " "), (18, " ")]
     "4      Write the man…              commit only                                  "
     "5      Somebody's                  [-]                                          "
-    " why 2 ─────────────────────────────────────────────────────────────────────────"
+    " why task 2 ────────────────────────────────────────────────────────────────────"
     "task 2 is open:                                                                 "
     "  - The mutation score of class a.B is 50% (1/2).                               "
     "  - survivor B.java:7                                                           "
@@ -71,7 +71,7 @@ fn a_large_frame() {
     "5      Somebody's                                                          [-]                                          "
     "6      Nice to have                                                        optional                                     "
     "FINAL  Validate                                                                                                    open "
-    " why 2 ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────"
+    " why task 2 ────────────────────────────────────────────────────────────────────────────────────────────────────────────"
     "task 2 is open:                                                                                                         "
     "  - The mutation score of class a.B is 50% (1/2).                                                                       "
     "  - survivor B.java:7                                                                                                   "

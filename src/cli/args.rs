@@ -279,7 +279,7 @@ mod tests {
             .collect();
         assert_eq!(
             with_format.join(" "),
-            "next status report gate mutation-test verify replay audit diff check doctor"
+            "next status report gate mutation-test verify replay audit diff prompt check doctor"
         );
     }
 }

@@ -16,6 +16,7 @@ use crate::report::audit_page::audit_page;
 use crate::source::Shard;
 use crate::source::text::{duration, line, names};
 use crate::sys::clock::{self, Stopwatch};
+use crate::task::spoken_id;
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -243,7 +244,7 @@ fn judge_ranges(
         let tasks = own
             .iter()
             .filter_map(|at| audit.boxes.get(*at))
-            .map(|it| it.task.as_str());
+            .map(|it| spoken_id(&it.task));
         ui::print_note(&format!(
             "[{}/{}] {}{rest}",
             at + 1,

@@ -7,7 +7,6 @@ use super::output::Format;
 use super::settings::GlobalFlags;
 use super::{Exit, Invocation, Workspace, ui};
 use crate::source::text::line;
-use crate::task::Row;
 use clap::{Arg, Command};
 use clap_complete::env::Shells;
 use clap_complete::{ArgValueCandidates, CompleteEnv, CompletionCandidate, Shell};
@@ -69,9 +68,10 @@ fn task_candidates() -> Vec<CompletionCandidate> {
         .spec_state()
         .rows
         .iter()
-        .map(|row: &Row| {
+        .map(|row| {
             let text = line(&row.text, CHARS);
-            CompletionCandidate::new(state.spec_state().name(&row.key)).help(Some(text.into()))
+            CompletionCandidate::new(state.spec_state().written_name(&row.key))
+                .help(Some(text.into()))
         })
         .collect()
 }

@@ -19,7 +19,7 @@ use crate::report::board::{Board, BoxStatus};
 use crate::report::morning::{Forge, repository_page};
 use crate::source::Secrets;
 use crate::source::text::{line, names};
-use call::{Caller, ForgeTool};
+use call::{ForgeCaller, ForgeTool};
 use clap::Args;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -99,7 +99,7 @@ pub(super) fn run_deliver(call: &Invocation, args: &DeliverArgs) -> Result<Exit,
     let secrets = Secrets::of(base_environment());
     let page = secrets.redact(&page);
     let title = secrets.redact(&title_of(&board));
-    let caller = Caller::new()?;
+    let caller = ForgeCaller::new()?;
     let mut exit = Exit::Done;
     for delivery in &deliveries {
         let body = format!(
@@ -286,7 +286,7 @@ fn title_of(board: &Board) -> String {
 fn deliver(
     call: &Invocation,
     args: &DeliverArgs,
-    caller: &Caller,
+    caller: &ForgeCaller,
     delivery: &Delivery,
     title: &str,
     body: &str,

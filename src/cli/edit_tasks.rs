@@ -312,7 +312,7 @@ impl TasksEdit<'_> {
         let [inserted, removed] = [&self.edited.inserted, &self.edited.removed].map(|boxes| {
             let boxes = boxes.iter();
             boxes
-                .map(|(key, line)| json!({ "task": key.to_string(), "line": line }))
+                .map(|(key, line)| json!({ "task": key.written_id(), "line": line }))
                 .collect::<Vec<Value>>()
         });
         json!({

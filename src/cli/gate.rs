@@ -280,7 +280,7 @@ impl GateCall<'_> {
             let key = key_of(engine.current_state(), args.name())?;
             let Stage::Gate(gate) = key.stage.clone() else {
                 let hint = "name a gate's box such as `2.PITEST`, or a gate such as `PITEST`";
-                let name = engine.current_state().spec_state().name(&key);
+                let name = engine.current_state().spec_state().title(&key);
                 return Err(Fault::setup_fault(format!("{name} is not a gate."), hint));
             };
             let list = workspace.places.diff_file();

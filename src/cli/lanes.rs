@@ -10,6 +10,7 @@ use crate::machine::state::State;
 use crate::report::table::activity_line;
 use crate::source::text::line;
 use crate::sys::process::is_inside_agent;
+use crate::task::spoken_ids;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -105,7 +106,9 @@ impl<'a> ShownLane<'a> {
         Self {
             lane,
             does: activity_of(call, lane),
-            offers: offers.map(|key| state.spec_state().name(key)).collect(),
+            offers: offers
+                .map(|key| state.spec_state().written_name(key))
+                .collect(),
         }
     }
 
@@ -113,7 +116,7 @@ impl<'a> ShownLane<'a> {
         let LaneView { status, .. } = self.lane;
         json!({
             "number": status.number,
-            "task": status.task,
+            "task": status.tasks.join(", "),
             "standing": status.standing,
             "iteration": status.iteration,
             "does": self.does,
@@ -128,7 +131,9 @@ impl<'a> ShownLane<'a> {
         let LaneView { status, .. } = self.lane;
         let mut text = format!(
             "lane {}: {} {}",
-            status.number, status.task, status.standing
+            status.number,
+            spoken_ids(&status.tasks),
+            status.standing
         );
         if let Some(does) = &self.does {
             text = format!("{text}: {does}");
@@ -137,7 +142,7 @@ impl<'a> ShownLane<'a> {
             let offers = if self.offers.is_empty() {
                 "nothing".to_owned()
             } else {
-                self.offers.join(", ")
+                spoken_ids(&self.offers)
             };
             text = format!("{text}, offers {offers}");
         }
@@ -157,13 +162,13 @@ fn show_lanes(
     ready: &[&LaneTask],
     waiting: &[&LaneTask],
 ) {
-    let ids = |tasks: &[&LaneTask]| {
-        let names = tasks.iter().map(|task| task.names.join(","));
-        names.collect::<Vec<String>>()
-    };
     if call.json {
+        let [ready, waiting] = [ready, waiting].map(|tasks| {
+            let ids = tasks.iter().map(|task| task.names.join(","));
+            ids.collect::<Vec<String>>()
+        });
         let facts: Vec<Value> = lanes.iter().map(ShownLane::facts).collect();
-        ui::print_json(&json!({ "lanes": facts, "ready": ids(ready), "waiting": ids(waiting) }));
+        ui::print_json(&json!({ "lanes": facts, "ready": ready, "waiting": waiting }));
         return;
     }
     if lanes.is_empty() {
@@ -173,11 +178,10 @@ fn show_lanes(
         ui::print_line(&line(&lane.text(), MAX_LINE));
     }
     for (what, tasks) in [("ready for a lane", ready), ("waiting", waiting)] {
-        if !tasks.is_empty() {
-            ui::print_line(&line(
-                &format!("{what}: {}", ids(tasks).join(", ")),
-                MAX_LINE,
-            ));
+        let names: Vec<String> = tasks.iter().map(|task| spoken_ids(&task.names)).collect();
+        if !names.is_empty() {
+            let text = format!("{what}: {}", names.join(", "));
+            ui::print_line(&line(&text, MAX_LINE));
         }
     }
 }
@@ -232,7 +236,7 @@ fn take_bundles(
         let facts = json!({
             "file": file.to_string_lossy(), "lane": taken.number, "tasks": taken.tasks, "left_out": taken.left_out,
         });
-        let tasks = taken.tasks.join(", ");
+        let tasks = spoken_ids(&taken.tasks);
         let words = taken.number.map_or_else(
             || format!("{shown}: nothing to take"),
             |number| format!("lane {number}: {tasks} ({shown})"),

@@ -88,7 +88,8 @@ pub(super) fn flip_box(call: &Invocation, by_hand: &ByHand, tick: bool) -> Resul
     let workspace = call.open_workspace()?;
     workspace.as_a_verb(|engine| {
         let key = key_of(engine.current_state(), &by_hand.id)?;
-        let name = engine.current_state().spec_state().name(&key);
+        let book = engine.current_state().spec_state();
+        let (name, title) = (book.written_name(&key), book.title(&key));
         let reason = by_hand.reason.clone();
         let mark = engine
             .current_state()
@@ -96,7 +97,7 @@ pub(super) fn flip_box(call: &Invocation, by_hand: &ByHand, tick: bool) -> Resul
             .row(&key)
             .map_or(Mark::OPEN, |row| row.mark);
         let what = format!(
-            "{name} holds `[{}]`, which is not ralph's to change.",
+            "{title} holds `[{}]`, which is not ralph's to change.",
             mark.0
         );
         ensure_that(
@@ -107,7 +108,7 @@ pub(super) fn flip_box(call: &Invocation, by_hand: &ByHand, tick: bool) -> Resul
         if mark.is_done() == tick {
             let word = if tick { "ticked" } else { "open" };
             let facts = json!({ "task": name, "mark": mark, "changed": false });
-            ui::print_answer(call.json, &facts, &format!("{name} is {word} already."));
+            ui::print_answer(call.json, &facts, &format!("{title} is {word} already."));
             return Ok(Exit::Done);
         }
         let fact = if tick {
@@ -189,10 +190,8 @@ pub(super) fn run_snapshot(call: &Invocation, args: &SnapshotArgs) -> Result<Exi
         let key = key_of(engine.current_state(), &args.id)?;
         let snapshot = engine.world_port().take_snapshot()?;
         let heads = snapshot.heads();
-        let (family, name) = (
-            key.family.clone(),
-            engine.current_state().spec_state().name(&key),
-        );
+        let title = engine.current_state().spec_state().title(&key);
+        let family = key.family.clone();
         engine.drive_effects(vec![Event::FamilyPinned {
             family: family.clone(),
             snapshot,
@@ -214,7 +213,7 @@ pub(super) fn run_snapshot(call: &Invocation, args: &SnapshotArgs) -> Result<Exi
                 ui::print_line
             };
             say(&format!(
-                "[{iteration}] {name} is pinned in {}.",
+                "[{iteration}] {title} is pinned in {}.",
                 count(heads.len() as u64, "package")
             ));
         }

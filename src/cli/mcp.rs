@@ -115,7 +115,7 @@ impl ServerHandler for Server {
         Ok(ListToolsResult::with_all_items(
             all_tools()
                 .into_iter()
-                .filter(|tool: &Tool| {
+                .filter(|tool| {
                     if tool.name == "mutation_test" {
                         measures
                     } else {
@@ -326,7 +326,7 @@ impl ToolCall<'_> {
             &key,
         )?;
         Ok(json!({
-            "task": state.spec_state().name(&key), "line": order.line, "text": read.task.own, "work": read.task.work,
+            "task": state.spec_state().written_name(&key), "line": order.line, "text": read.task.own, "work": read.task.work,
             "above": read.task.above, "attempt": order.attempt, "reasons": order.reasons,
             "findings": order.findings, "changes": order.changes,
         }))
@@ -341,7 +341,7 @@ impl ToolCall<'_> {
                 .map(|row| &row.key.stage);
             let gate = own.find(|stage| stage.is_gate()).cloned();
             key.stage = gate.ok_or_else(|| {
-                let what = format!("{} has no gate of its own.", state.spec_state().name(&key));
+                let what = format!("{} has no gate of its own.", state.spec_state().title(&key));
                 Fault::setup_fault(what, "name one, such as `G1.PITEST`")
             })?;
         }
@@ -349,7 +349,7 @@ impl ToolCall<'_> {
         let order = gate_order(&state, &key, &outside.take_snapshot()?, None);
         let preview = outside.preview_gate(&order)?;
         Ok(json!({
-            "gate": state.spec_state().name(&key), "targets": preview.targets, "left_out": preview.left_out,
+            "gate": state.spec_state().written_name(&key), "targets": preview.targets, "left_out": preview.left_out,
             "refused": preview.refused, "note": "It judges what is committed since the task began.",
         }))
     }

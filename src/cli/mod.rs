@@ -39,7 +39,6 @@ mod task_ids;
 mod ui;
 mod usage;
 mod verify;
-mod weeks;
 mod workspace;
 
 pub use args::Cli;

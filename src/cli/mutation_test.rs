@@ -271,7 +271,7 @@ pub(super) fn installed_engines(folder: &Path) -> Vec<MutationEngine> {
     };
     MutationEngine::ALL
         .into_iter()
-        .filter(|engine: &MutationEngine| match engine {
+        .filter(|engine| match engine {
             MutationEngine::Mutmut => {
                 is_on_path("mutmut") || has_installed("mutmut", "mutmut", &reads_mutmut)
             }

@@ -31,7 +31,7 @@ pub(super) enum Format {
 use Format::{Github, Gitlab, Html, Human, Json, Junit, Markdown, Sarif};
 
 /// The formats of each command, the default first.
-const FORMATS: [(&str, &[Format]); 11] = [
+const FORMATS: [(&str, &[Format]); 12] = [
     ("gate", &[Human, Json, Github, Gitlab, Junit, Sarif]),
     ("check", &[Human, Json, Sarif]),
     ("replay", &[Human, Json, Github, Junit]),
@@ -42,6 +42,7 @@ const FORMATS: [(&str, &[Format]); 11] = [
     ("status", &[Human, Json]),
     ("next", &[Human, Json]),
     ("diff", &[Human, Json]),
+    ("prompt", &[Human, Json]),
     ("doctor", &[Human, Json]),
 ];
 

@@ -187,7 +187,7 @@ pub(super) fn list_tasks(file: &TaskFile) {
         let done = if row.mark.is_done() { "x" } else { " " };
         ui::print_line(&format!(
             "[{done}] {:<8} {}",
-            row.key.to_string(),
+            row.key.typed_name(row.line),
             cut_text(&row.text, 60)
         ));
     }
@@ -342,7 +342,7 @@ fn gate_time(gate: &str, choice: &Placement) -> String {
         Placement::Each | Placement::Tested => {
             format!("{gate} runs after each task that is still to be done")
         }
-        Placement::After(ids) => format!("{gate} runs after {}", ids.join(", ")),
+        Placement::After(ids) => format!("{gate} runs after task {}", ids.join(", task ")),
         Placement::Groups => format!("G<n>.{gate} runs after the last task of each heading"),
         Placement::GroupsOf { groups } => {
             format!("G<n>.{gate} runs after the last task of each heading down to level {groups}")
@@ -391,7 +391,7 @@ pub(super) fn ask_placement(gate: &str, now: Option<&Placement>) -> anyhow::Resu
     .unzip();
     let default = choices
         .iter()
-        .position(|choice: &Placement| {
+        .position(|choice| {
             now == Some(choice)
                 || now
                     .is_some_and(|now| *choice == Placement::Groups && now.group_level().is_some())

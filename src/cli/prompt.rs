@@ -41,13 +41,13 @@ pub(super) fn print_prompt(call: &Invocation, args: &PromptArgs) -> Result<Exit,
     let book = state.spec_state();
     let key = match &args.id {
         Some(id) => key_of(&state, id)?,
-        None => next_key(&state, &state.policy, "name one: `ralph prompt 2.`")?,
+        None => next_key(&state, &state.policy, "name one: `ralph prompt 2`")?,
     };
-    let name = book.name(&key);
+    let name = book.written_name(&key);
     let role = role_of(&key.stage).ok_or_else(|| {
-        let hint = format!("`ralph gate {name}` runs it");
+        let hint = format!("`ralph gate {}` runs it", book.typed_name(&key));
         Fault::setup_fault(
-            format!("{name} is a gate: ralph runs it itself, and no agent gets a prompt."),
+            format!("{key} is a gate: ralph runs it itself, and no agent gets a prompt."),
             hint,
         )
     })?;

@@ -1,13 +1,18 @@
-//! `ralph report`: the morning page of a task file, as Markdown, as one HTML file, as JSON. Takes no lock.
+//! `ralph report`: the morning page of a task file, as Markdown, as one HTML file, as JSON; or the scores by week. Takes no lock.
 
 use super::bundle::unpack_for_process;
+use super::mutation_test::scores_may_be_told;
 use super::output::Format;
 use super::status::ViewedWorkspace;
-use super::{Exit, Invocation, ui, weeks};
+use super::{Exit, Fault, Invocation, Opened, RealDisk, cache_folder, ensure_that, ui};
+use crate::config::ScopeKind;
+use crate::engine::read_history;
+use crate::gate::mutation_test::kept_scores;
 use crate::report::board::Board;
 use crate::report::morning::{Page, PageContext, is_inside, relative_address};
 use crate::source::text::line;
 use crate::sys::clock;
+use crate::sys::process::is_inside_agent;
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -24,7 +29,7 @@ pub struct ReportArgs {
 
 pub(super) fn run_report(call: &Invocation, args: &ReportArgs) -> anyhow::Result<Exit> {
     if let Some(name) = &args.weeks {
-        return Ok(weeks::show(call, name)?);
+        return Ok(show_weeks(call, name)?);
     }
     let folder = tempfile::tempdir()?;
     let workspace = match &args.bundle {
@@ -81,4 +86,45 @@ pub(super) fn show_page(call: &Invocation, page: &Page) -> anyhow::Result<()> {
         _ => page.render_markdown()?.lines().for_each(ui::print_line),
     }
     Ok(())
+}
+
+/// Shows the mutation scores over the weeks of classes and targets whose name contains `name`.
+fn show_weeks(call: &Invocation, name: &str) -> Result<Exit, Fault> {
+    let workspace = call
+        .read_settings(call.find_anywhere()?)
+        .and_then(Opened::into_sound)?;
+    scores_may_be_told(is_inside_agent()?, &workspace)?;
+    let gates = workspace.settings.gates.iter();
+    let by_lines = gates
+        .filter(|(_, gate)| gate.scope == ScopeKind::Lines)
+        .map(|(name, _)| name.clone());
+    let mut all = read_history(&RealDisk::new(), &workspace.places, &by_lines.collect())?;
+    for measured in kept_scores(&cache_folder()?, &workspace.places.workspace) {
+        all.add_measurement(measured);
+    }
+    ensure_that(
+        call.format != Format::Html,
+        "The scores by week have no HTML page.",
+        "leave --format out, or take `--format json`",
+    )?;
+    let all = if name.is_empty() {
+        all
+    } else {
+        all.of_name(name)
+    };
+    if call.json {
+        ui::print_json(&all.history_facts());
+    } else if all.is_empty() {
+        ui::print_note(match name {
+            "" => {
+                "No score was recorded yet: a gate that measures one, or `ralph mutation-test`, records the first."
+            }
+            _ => "No score was recorded for a class or target whose name contains that.",
+        });
+    } else {
+        all.history_lines()
+            .iter()
+            .for_each(|line| ui::print_line(line));
+    }
+    Ok(Exit::Done)
 }

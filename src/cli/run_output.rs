@@ -11,7 +11,7 @@ use crate::machine::state::{Phase, State};
 use crate::report::board::display_time;
 use crate::report::progress::entry_lines;
 use crate::sys::clock;
-use crate::task::TaskKey;
+use crate::task::{TaskKey, spoken_id};
 use serde_json::json;
 
 #[derive(Debug)]
@@ -99,7 +99,8 @@ impl RunOutput {
         let headline = lines.next().unwrap_or_default();
         ui::print_line(&format!(
             "[{}] {:<13} {headline}",
-            entry.iteration, entry.task
+            entry.iteration,
+            spoken_id(&entry.task)
         ));
         for line in lines {
             ui::print_line(&format!("      {line}"));

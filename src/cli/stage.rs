@@ -145,7 +145,7 @@ fn apply_stages(call: &Invocation, target: &TasksTarget, args: &StageArgs) -> Re
 fn named_stages(target: &TasksTarget, words: &[String]) -> Result<Vec<Stage>, Fault> {
     words
         .iter()
-        .map(|word: &String| match Stage::from(word.trim().to_owned()) {
+        .map(|word| match Stage::from(word.trim().to_owned()) {
             Stage::Gate(name) if !target.grammar.gates.contains(&name) => {
                 let what = format!(
                     "--only: `{}` is no stage and no configured gate.",

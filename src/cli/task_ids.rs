@@ -3,7 +3,7 @@
 use super::{Fault, State};
 use crate::machine::choice::{self, NextStep};
 use crate::machine::policy::Policy;
-use crate::task::{Row, TaskKey};
+use crate::task::{Row, TaskKey, typed_id};
 use std::path::Path;
 
 /// The box that an id means: `2.`, `2`, `2.PITEST`, `FINAL`. A box without a
@@ -11,8 +11,8 @@ use std::path::Path;
 pub(super) fn key_of(state: &State, id: &str) -> Result<TaskKey, Fault> {
     let rows = &state.spec_state().rows;
     let found = rows.iter().find(|row| {
-        let name = row.key.to_string();
-        row.key.has_id() && (name == id || name.strip_suffix('.') == Some(id))
+        let name = row.key.written_id();
+        row.key.has_id() && (name == id || typed_id(&name) == id)
     });
     let found = found
         .or_else(|| {
@@ -30,11 +30,11 @@ pub(super) fn key_of(state: &State, id: &str) -> Result<TaskKey, Fault> {
         });
     found.map(|row| row.key.clone()).ok_or_else(|| {
         let near = rows.iter().find(|row| {
-            row.key.has_id() && row.key.to_string().eq_ignore_ascii_case(id)
+            row.key.has_id() && row.key.written_id().eq_ignore_ascii_case(id)
         });
         let hint = near.map_or_else(
             || "`ralph status` lists the boxes; one without an id is named by its line, as in `tasks.md:12`".to_owned(),
-            |row| format!("did you mean `{}`?", row.key),
+            |row| format!("did you mean `{}`?", row.key.typed_name(row.line)),
         );
         Fault::setup_fault(format!("There is no box `{id}` in {}.", state.spec), hint)
     })

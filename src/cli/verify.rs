@@ -121,7 +121,7 @@ pub(super) fn run_verify(call: &Invocation, args: &VerifyArgs) -> Result<Exit, F
         }
         0 if found
             .iter()
-            .any(|finding: &EditFinding| finding.verdict == EditOutcome::Unreadable) =>
+            .any(|finding| finding.verdict == EditOutcome::Unreadable) =>
         {
             Ok(Exit::NoVerdict)
         }

@@ -256,7 +256,6 @@ fn no_commit_holds_a_secret(
 /// A bundle that was unpacked.
 #[derive(Debug)]
 pub struct Unpacked {
-    /// The workspace.
     pub workspace: PathBuf,
     /// Repositories of a thin bundle that are not below the folder of the clones: path, and address if it is known.
     pub missing: Vec<(String, String)>,

@@ -7,7 +7,6 @@ mod bundle;
 mod fault;
 mod film;
 mod follow;
-mod history;
 mod older_gates;
 mod outside;
 mod past;
@@ -25,7 +24,6 @@ pub use bundle::{BundleContents, Unpacked, pack_workspace, unpack_bundle};
 pub use fault::{Fault, FaultKind};
 pub use film::Film;
 pub use follow::{Follow, standard_report};
-pub use history::read_history;
 pub use older_gates::{older_gates, stale_gates};
 pub use outside::{
     AloneChoice, CacheFolder, CommitRange, LaneStatus, LaneView, Outside, OutsideParts, TakenLane,
@@ -43,15 +41,15 @@ use crate::machine::event::{Event, Mode};
 use crate::machine::state::{Phase, State};
 use crate::machine::step;
 use crate::mutation::GateReport;
+use crate::report::history::History;
 use crate::sys::Disk;
 use crate::task::{TaskFile, TaskRules};
 use progress::ProgressBefore;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// The fold of the journal with the tag of the record that the current entry belongs to.
 #[derive(Clone, Debug, Default)]
 pub struct Fold {
-    /// The state.
     pub state: State,
     /// Time and tag of the record that led to what is being applied.
     pub decided: (String, String),
@@ -279,6 +277,25 @@ pub fn read_journal(disk: &dyn Disk, places: &Places) -> Result<State, Fault> {
     let mut state = fold.state;
     state.look_at(places.spec_name());
     Ok(state)
+}
+
+/// Returns the scores that gates measured; empty without a journal.
+///
+/// `by_lines` are the gates whose scope is changed lines.
+///
+/// Errors: a broken chain, a record that cannot follow.
+pub fn read_history(
+    disk: &dyn Disk,
+    places: &Places,
+    by_lines: &BTreeSet<String>,
+) -> Result<History, Fault> {
+    let bytes = disk.read(&places.journal_file())?.unwrap_or_default();
+    let (mut history, mut fold) = (History::default(), Fold::default());
+    journal::replay(&bytes, |record: Record| {
+        history.note_record(&record.at, &record.event, &fold.state, by_lines);
+        fold.take_record(&record).map(drop)
+    })?;
+    Ok(history)
 }
 
 #[cfg(test)]

@@ -79,7 +79,7 @@ fn count_older(
 fn sentences<'a>(spec: &SpecState, older: impl Iterator<Item = &'a ChangedSince>) -> Vec<String> {
     let mut lines = Vec::new();
     for (verdict, changed) in older {
-        let name = spec.name(&verdict.key);
+        let name = spec.title(&verdict.key);
         let place = if verdict.package == "." {
             String::new()
         } else {

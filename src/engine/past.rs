@@ -164,7 +164,7 @@ fn tick_steps<'a>(
             .map_or_else(|| rules.parse(""), |(_, was)| was);
         let ticked = ticked_since(&was, &file).into_iter();
         let mut boxes: Vec<_> = ticked
-            .map(|row| a_box(commit, &row.key.display_name(row.line), &row.text))
+            .map(|row| a_box(commit, &row.key.written_name(row.line), &row.text))
             .collect();
         if base.is_none() {
             let why = "It was ticked when the file came: no commits are known behind it.";

@@ -37,7 +37,6 @@ impl Places {
         self.workspace.join(".ralph/state")
     }
 
-    /// The journal.
     pub fn journal_file(&self) -> PathBuf {
         self.state_folder().join("journal.jsonl")
     }

@@ -2,7 +2,7 @@
 
 use super::Places;
 use crate::machine::effect::Effect;
-use crate::machine::facts::{FileChange, Oid, PackageState};
+use crate::machine::facts::{FileChange, Oid};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ pub(super) fn effect_views(places: &Places, effect: &Effect) -> Vec<(PathBuf, St
                     snapshot
                         .packages
                         .iter()
-                        .map(|package: &PackageState| format!("{}:{}", package.name, package.head))
+                        .map(|package| format!("{}:{}", package.name, package.head))
                         .collect(),
                 ),
             )]

@@ -92,7 +92,6 @@ impl GateRequest {
 /// One package with what the family changed in it.
 #[derive(Clone, Debug, Default)]
 pub struct GatePackage {
-    /// Its name.
     pub name: String,
     /// The folder that is judged, absolute: its own or a checkout.
     pub root: PathBuf,

@@ -21,7 +21,6 @@ pub(crate) const TESTS_NAMED: usize = 5;
 /// Bytes that are read of a source file.
 pub(crate) const MAX_SOURCE: u64 = 4 << 20;
 
-/// One judged class.
 #[derive(Clone, Debug)]
 pub(crate) struct JudgedClass {
     pub(crate) score: ClassScore,

@@ -274,7 +274,7 @@ fn runs_program(
     let name = String::from_utf8_lossy(name);
     let config = open.repo.config().with_action(doing)?;
     Ok(!built_in.contains(&&*name)
-        && keys.iter().any(|key: &&str| {
+        && keys.iter().any(|key| {
             config
                 .get_entry(&format!("{attribute}.{name}.{key}"))
                 .is_ok()

@@ -59,7 +59,7 @@ pub(super) fn commit_message(state: &State, key: &TaskKey) -> String {
         .row(key)
         .map(|row| row.text.as_str())
         .unwrap_or_default();
-    format!("{} {text}", state.spec_state().name(key))
+    format!("{} {text}", state.spec_state().written_name(key))
         .trim_end()
         .to_owned()
 }

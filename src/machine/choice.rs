@@ -70,7 +70,7 @@ pub fn all_done(spec: &SpecState, policy: &Policy) -> StopReason {
         let mut tasks = Vec::new();
         for family in &policy.only {
             tasks.push(match hierarchy::work_box(spec, family) {
-                Some(key) => spec.name(&key),
+                Some(key) => spec.written_name(&key),
                 None => family.clone(),
             });
         }
@@ -139,10 +139,10 @@ pub fn approval(spec: &SpecState, key: &TaskKey) -> StopReason {
         .unwrap_or_default();
     let hint = format!(
         "if it is so, `ralph accept {} --reason …`; then `ralph run` continues",
-        spec.name(key)
+        spec.typed_name(key)
     );
     StopReason::Approval {
-        task: spec.name(key),
+        task: spec.written_name(key),
         words,
         hint,
     }
@@ -198,7 +198,7 @@ pub fn hint(spec: &SpecState, stop: &StopReason) -> String {
         }
     }
     named.map_or(stop.hint().to_owned(), |key| {
-        stop.hint().replace("<ID>", &spec.name(&key))
+        stop.hint().replace("<ID>", &spec.typed_name(&key))
     })
 }
 

@@ -44,7 +44,7 @@ mod tests {
         let key = spec
             .rows
             .iter()
-            .find(|row| row.key.to_string() == id)
+            .find(|row| row.key.written_id() == id)
             .unwrap()
             .key
             .clone();

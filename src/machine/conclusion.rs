@@ -1,7 +1,7 @@
 //! The end of an iteration: boxes with their parents, the entry in progress.txt, the counters, what comes next.
 
 use super::boxes::Flips;
-use super::effect::{Effect, EntryBody, ProgressEntry};
+use super::effect::{BoxChange, Effect, EntryBody, ProgressEntry};
 use super::event::Mode;
 use super::facts::{FileChange, full_path};
 use super::state::{Findings, Phase, SpecState, State};
@@ -163,10 +163,17 @@ pub(super) fn conclude(
     let spec = state.spec_state();
     let mut boxes = Vec::new();
     for (key, mark) in &flips {
-        let word = if mark.is_done() { "ticked" } else { "opened" };
-        boxes.push(format!("{word} {}", spec.name(key)));
+        boxes.push(BoxChange {
+            ticked: mark.is_done(),
+            task: spec.written_name(key),
+        });
     }
-    let (name, task) = (spec.name(key), spec.title(key));
+    let name = spec.written_name(key);
+    let task = if key.has_id() {
+        name.clone()
+    } else {
+        spec.title(key)
+    };
     let entry = ProgressEntry {
         iteration: state.iteration,
         task,

@@ -132,7 +132,7 @@ fn reject(
     if attempts >= limit {
         if frozen_only && let Some(tests) = reopen_test_first(state, key, &reasons, &mut outcome) {
             reasons.push(format!(
-                "The worker cannot keep these lines: {tests} is opened once."
+                "The worker cannot keep these lines: {tests} is unticked once."
             ));
         } else {
             let times = count(u64::from(attempts), "time");

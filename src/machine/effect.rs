@@ -5,8 +5,9 @@ use super::facts::{Accumulated, Dirt, FileChange, Observation, ObserveRequest, O
 use super::stop::StopReason;
 use super::used::Most;
 use crate::mutation::GateReport;
-use crate::task::{Mark, Stage, TaskKey};
+use crate::task::{Mark, Stage, TaskKey, spoken_id};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 /// One request.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,10 +106,7 @@ pub enum Effect {
         flips: Vec<(TaskKey, Mark)>,
     },
     /// Append the iteration's entry to progress.txt → `ProgressAppended`.
-    AppendProgress {
-        /// The entry.
-        entry: ProgressEntry,
-    },
+    AppendProgress { entry: ProgressEntry },
     /// Wait → `Waited`.
     Wait {
         /// At least so many seconds.
@@ -185,7 +183,6 @@ pub struct LaneTask {
 /// Order to start an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentOrder {
-    /// The iteration.
     pub iteration: u64,
     /// The box.
     pub key: TaskKey,
@@ -218,7 +215,6 @@ pub struct AgentOrder {
 /// Order to run a gate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GateOrder {
-    /// The iteration.
     pub iteration: u64,
     /// The box.
     pub key: TaskKey,
@@ -264,14 +260,30 @@ impl GateOrder {
 /// The entry of one iteration in progress.txt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProgressEntry {
-    /// The iteration.
     pub iteration: u64,
     /// The box, as the file writes it.
     pub task: String,
     /// The event that the entry records.
     pub body: EntryBody,
-    /// Changes that ralph made to tasks.md, one line each.
-    pub boxes: Vec<String>,
+    /// Changes that ralph made to tasks.md.
+    pub boxes: Vec<BoxChange>,
+}
+
+/// A box that ralph ticked or unticked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BoxChange {
+    /// True if it was ticked.
+    pub ticked: bool,
+    /// The box, as the file writes it.
+    pub task: String,
+}
+
+impl fmt::Display for BoxChange {
+    /// Writes `ticked task 2`, `unticked 2.PITEST`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = if self.ticked { "ticked" } else { "unticked" };
+        write!(f, "{word} {}", spoken_id(&self.task))
+    }
 }
 
 /// Content of the entry of an iteration.
@@ -288,7 +300,6 @@ pub enum EntryBody {
     Gate {
         /// The gate's name.
         name: String,
-        /// The report.
         report: Box<GateReport>,
     },
 }

@@ -136,9 +136,7 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Trespass::is_none")]
         trespass: Trespass,
     },
-    /// A gate ended.
     GateEnded {
-        /// Its report.
         report: Box<GateReport>,
         /// The commits that it judged.
         heads: BTreeMap<String, Oid>,
@@ -187,7 +185,6 @@ pub enum Event {
     },
     /// `ralph snapshot`: a family's base was pinned.
     FamilyPinned {
-        /// The family.
         family: String,
         /// The packages at that moment.
         snapshot: Snapshot,
@@ -350,7 +347,6 @@ pub struct Offer {
 /// Work that was saved before ralph restored something.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptWork {
-    /// The package.
     pub package: String,
     /// The ref that holds it (`refs/ralph/…`).
     pub reference: String,
@@ -441,7 +437,6 @@ impl Check {
 /// Result of a check in one package.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckResult {
-    /// The package.
     pub package: String,
     /// The end of the command.
     #[serde(flatten)]

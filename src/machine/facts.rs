@@ -82,7 +82,6 @@ pub struct InputDigests {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Snapshot {
-    /// The packages.
     pub packages: Vec<PackageState>,
 }
 
@@ -118,7 +117,6 @@ pub enum FileStatus {
 /// One changed path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FileChange {
-    /// The package.
     pub package: String,
     /// The path in the package.
     pub path: RepoPath,
@@ -218,7 +216,6 @@ impl Accumulated {
 /// It is a test file as TEST-FIRST left it, or as a reviewer saw it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct KeptFile {
-    /// The package.
     pub package: String,
     /// The path in the package.
     pub path: RepoPath,
@@ -252,7 +249,6 @@ pub struct ObserveRequest {
 /// A file that lost lines which had to stay, or existing lines that were to be left alone.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct LostLines {
-    /// The package.
     pub package: String,
     /// The path in the package.
     pub path: RepoPath,
@@ -265,7 +261,6 @@ pub struct LostLines {
 /// A test file that takes the place of production code.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Shadow {
-    /// The package.
     pub package: String,
     /// The test file.
     pub path: RepoPath,

@@ -110,18 +110,11 @@ fn after_error(state: &mut State, gate: String, why: &str, hint: &str, transient
 fn lines_for_the_worker(reasons: &[String], report: &GateReport) -> Vec<String> {
     let mut lines = reasons.to_vec();
     lines.extend(report.survivors.iter().map(|survivor| {
-        let mutant = &survivor.mutant;
-        let known = survivor_details(survivor);
-        // Two packages may have a file of that name.
-        let path = survivor
-            .path
-            .as_ref()
-            .map(|path| full_path(&survivor.package, path));
-        let file = path.unwrap_or_else(|| mutant.file.clone());
-        format!(
-            "survivor {file}:{} {} {}{known}",
-            mutant.line, mutant.mutator, mutant.description
-        )
+        let (place, known) = (
+            progress::survivor_place(survivor),
+            survivor_details(survivor),
+        );
+        format!("survivor {place} {}{known}", survivor.mutant.description)
     }));
     let more = report.survivors_hidden();
     if more > 0 {

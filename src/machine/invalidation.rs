@@ -39,7 +39,6 @@ pub(super) fn gates_of_other_commits(
 pub struct OlderVerdict {
     /// The gate's box.
     pub key: TaskKey,
-    /// The package.
     pub package: String,
     /// The commit that it judged.
     pub judged: Oid,

@@ -102,7 +102,7 @@ pub(super) fn seen(
 
 /// The tasks that one lane does: a task, or those under one heading.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unit {
+pub struct LaneUnit {
     /// Its outermost tasks, in document order.
     pub families: Vec<String>,
     /// The indices of its rows.
@@ -117,7 +117,7 @@ pub struct Unit {
     work_package: Option<String>,
 }
 
-impl Unit {
+impl LaneUnit {
     /// Its first task.
     pub fn name(&self) -> &str {
         self.families.first().map_or("", String::as_str)
@@ -133,9 +133,9 @@ impl Unit {
 /// The tasks of a heading that names its needs are done in their order, for each value of `take`.
 ///
 /// Nothing passes a box of a person, a checkpoint or a wider gate.
-pub fn units(rows: &Rows, take: LaneTasks) -> Vec<Unit> {
+pub fn units(rows: &Rows, take: LaneTasks) -> Vec<LaneUnit> {
     let families = rows.by_family();
-    let mut units: Vec<Unit> = Vec::new();
+    let mut units: Vec<LaneUnit> = Vec::new();
     let mut unit_of_task: HashMap<&str, usize> = HashMap::new();
     let (mut after_barrier, mut run, mut heading) = (0, None, None);
     for (at, row) in rows.iter().enumerate() {
@@ -172,7 +172,7 @@ pub fn units(rows: &Rows, take: LaneTasks) -> Vec<Unit> {
             last.rows.push(at);
             last.needs.extend(needs.unwrap_or_default());
         } else {
-            units.push(Unit {
+            units.push(LaneUnit {
                 families: vec![task.to_owned()],
                 rows: vec![at],
                 after,
@@ -234,7 +234,11 @@ fn is_marked(row: &Row) -> bool {
         .any(|word| matches!(word, "[P]" | "(P)"))
 }
 
-pub(super) fn unit_of<'a>(units: &'a [Unit], rows: &Rows, family: &str) -> Option<&'a Unit> {
+pub(super) fn unit_of<'a>(
+    units: &'a [LaneUnit],
+    rows: &Rows,
+    family: &str,
+) -> Option<&'a LaneUnit> {
     units.iter().find(|unit| {
         let mut boxes = unit.rows.iter().filter_map(|at| rows.get(*at));
         boxes.any(|row| row.key.family == family)
@@ -248,7 +252,7 @@ pub fn lane_tasks(state: &State, take: LaneTasks) -> Vec<LaneTask> {
 }
 
 /// The units that are not done. None is ready while a task is half done.
-pub(super) fn open_tasks(spec: &SpecState, units: &[Unit]) -> Vec<LaneTask> {
+pub(super) fn open_tasks(spec: &SpecState, units: &[LaneUnit]) -> Vec<LaneTask> {
     let mut required = spec.rows.iter().filter(|row| is_required_open(row));
     let is_settled = !required.any(|row| has_begun(spec, row));
     let first_open = spec.rows.iter().position(is_required_open);
@@ -263,7 +267,7 @@ pub(super) fn open_tasks(spec: &SpecState, units: &[Unit]) -> Vec<LaneTask> {
     open.filter(|(_, rows)| rows.iter().any(|row| is_required_open(row)))
         .map(|(unit, rows)| {
             let names = unit.families.iter().map(|family| {
-                work_box(spec, family).map_or_else(|| family.clone(), |key| spec.name(&key))
+                work_box(spec, family).map_or_else(|| family.clone(), |key| spec.written_name(&key))
             });
             LaneTask {
                 families: unit.families.clone(),
@@ -271,7 +275,7 @@ pub(super) fn open_tasks(spec: &SpecState, units: &[Unit]) -> Vec<LaneTask> {
                 digest: digest_texts(rows.iter().copied()),
                 is_ready: is_settled
                     && needs_are_met(&spec.rows, unit, first_open)
-                    && rows.iter().all(|row: &&Row| {
+                    && rows.iter().all(|row| {
                         row.optional || row.mark.is_open() && !row.struck && !has_begun(spec, row)
                     }),
             }
@@ -295,7 +299,7 @@ pub fn family_text(spec: &SpecState, family: &str) -> String {
 fn digest_texts<'a>(rows: impl Iterator<Item = &'a Row>) -> String {
     let texts = rows.map(|row| {
         let under = row.under.as_deref().unwrap_or_default();
-        format!("{} {} {under}\n", row.key, row.digest)
+        format!("{} {} {under}\n", row.key.written_id(), row.digest)
     });
     digest(texts.collect::<String>().as_bytes())
 }
@@ -306,7 +310,7 @@ fn has_begun(spec: &SpecState, row: &Row) -> bool {
 }
 
 /// True if all that a unit needs is done. A need that is no task of the file is never done.
-fn needs_are_met(rows: &Rows, unit: &Unit, first_open: Option<usize>) -> bool {
+fn needs_are_met(rows: &Rows, unit: &LaneUnit, first_open: Option<usize>) -> bool {
     let families = rows.by_family();
     if first_open.is_some_and(|first| first < unit.after) {
         return false;

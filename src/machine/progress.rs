@@ -3,6 +3,7 @@
 //! A survivor is known by its place in the code and not by its line, so that moving code is no progress. A mutant that is gone,
 //! because its code was removed, is progress. What a list leaves out is unknown, so it never counts as alive.
 
+use super::facts::full_path;
 use super::state::{State, Used};
 use super::used::dollars;
 use crate::mutation::{GateReport, Survivor};
@@ -40,7 +41,7 @@ pub(super) fn note_fail(state: &mut State, key: &TaskKey, report: &GateReport) -
         .map(cost)
         .collect();
     let name = state.spec_state().title(key);
-    let alive = report.survivors.iter().take(NAMED).map(place);
+    let alive = report.survivors.iter().take(NAMED).map(survivor_place);
     let alive: Vec<String> = alive.collect();
     let more = report.survivors_total.saturating_sub(alive.len() as u64);
     let more = if more > 0 {
@@ -71,12 +72,14 @@ fn identity(survivor: &Survivor) -> String {
     .join("\n")
 }
 
-fn place(survivor: &Survivor) -> String {
+/// Returns the file, line and mutator of a survivor: `app/src/Foo.java:12 Math`.
+pub(super) fn survivor_place(survivor: &Survivor) -> String {
     let mutant = &survivor.mutant;
-    let path = survivor.path.as_ref();
-    let file = path.map_or(mutant.file.clone(), |path| {
-        super::facts::full_path(&survivor.package, path)
-    });
+    // Two packages may have a file of that name.
+    let file = match &survivor.path {
+        Some(path) => full_path(&survivor.package, path),
+        None => mutant.file.clone(),
+    };
     format!("{file}:{} {}", mutant.line, mutant.mutator)
 }
 

@@ -4,7 +4,6 @@ use super::event::QuotaShare;
 use super::used::{Allowance, Used};
 use std::collections::BTreeMap;
 
-/// Counters of one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunCounters {
     /// Iterations that ended.

@@ -12,7 +12,7 @@ use super::policy::Policy;
 pub use super::run_counters::{OutOfQuota, RestCause, RunCounters};
 use super::stop::StopReason;
 pub use super::used::{Allowance, Used};
-use crate::task::{BoxClaim, Mark, Row, Rows, Stage, TaskKey};
+use crate::task::{BoxClaim, Mark, Row, Rows, Stage, TaskKey, typed_id};
 use crate::turn::Usage;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,7 +64,6 @@ pub struct State {
 pub struct Leftovers {
     /// The stage that left it.
     pub key: TaskKey,
-    /// The iteration.
     pub iteration: u64,
     /// The files, by package.
     pub dirt: BTreeMap<String, Vec<Dirt>>,
@@ -246,7 +245,6 @@ pub enum Phase {
     Observing(Attempt),
     /// tasks.md or the work tree is to be restored.
     Restoring {
-        /// The attempt.
         attempt: Attempt,
         /// Observations so far.
         seen: Findings,
@@ -257,7 +255,6 @@ pub enum Phase {
     },
     /// A check is to be run.
     Checking {
-        /// The attempt.
         attempt: Attempt,
         /// Observations so far.
         seen: Findings,
@@ -446,13 +443,18 @@ impl SpecState {
             .find(|row| row.key == *key)
     }
 
-    /// The name of a box for people to type: `2.PITEST`, `tasks.md:12`.
-    pub fn name(&self, key: &TaskKey) -> String {
+    /// Returns the name of a box for programs: `2.`, `2.PITEST`, `tasks.md:12`.
+    pub fn written_name(&self, key: &TaskKey) -> String {
         self.row(key)
-            .map_or_else(|| key.to_string(), |row| key.display_name(row.line))
+            .map_or_else(|| key.written_id(), |row| key.written_name(row.line))
     }
 
-    /// The same with its first words where it has no id.
+    /// Returns the name of a box to type and for tables: `2`, `2.PITEST`, `tasks.md:12`.
+    pub fn typed_name(&self, key: &TaskKey) -> String {
+        typed_id(&self.written_name(key)).to_owned()
+    }
+
+    /// Returns the name of a box in a sentence, see [`Row::row_title`].
     pub fn title(&self, key: &TaskKey) -> String {
         self.row(key)
             .map_or_else(|| key.to_string(), Row::row_title)

@@ -1,6 +1,7 @@
 //! The reason why a run stops, and the next action for a person.
 
 use crate::source::text::count;
+use crate::task::{spoken_id, spoken_ids};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -102,7 +103,7 @@ impl StopReason {
             Self::OnlyDone { tasks, open } => (
                 format!(
                     "The required boxes of {} are ticked. Of other tasks, {} left.",
-                    tasks.join(", "),
+                    spoken_ids(tasks),
                     match open {
                         1 => "1 required box is".to_owned(),
                         open => format!("{open} required boxes are"),
@@ -129,7 +130,7 @@ impl StopReason {
                 "write `- [ ] …` for what is open and `- [x] …` for what is done; `ralph check` explains each line",
             ),
             Self::Approval { task, words, hint } => (
-                format!("The run waits for a person at {task}: {words}"),
+                format!("The run waits for a person at {}: {words}", spoken_id(task)),
                 hint,
             ),
             Self::Iterations { count: limit } => (

@@ -77,7 +77,6 @@ impl fmt::Display for Allowance {
 /// The most that may be used; `None` is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Most {
-    /// Tokens.
     pub tokens: Option<u64>,
     /// Millionths of a US dollar.
     pub micros: Option<u64>,

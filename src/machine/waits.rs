@@ -39,7 +39,7 @@ pub(super) fn wait_first(
     };
     let mut effects = vec![Effect::Notify {
         event: "waiting",
-        task: state.spec_state().name(key),
+        task: state.spec_state().written_name(key),
         why,
     }];
     effects.extend(super::owed(state));
@@ -171,7 +171,7 @@ pub(super) fn learn_limits(state: &mut State, limits: &BTreeMap<String, u64>) {
 }
 
 fn all_out(state: &State, key: &TaskKey, first: &str) -> String {
-    let name = state.spec_state().name(key);
+    let name = state.spec_state().title(key);
     let mut text =
         format!("Every agent of {name} is out of quota or reach; `{first}` is back first.");
     let out = state.run.out_of_quota.get(first);

@@ -8,6 +8,7 @@ use super::progress::{gate_headline, gate_lines, plain_line};
 use crate::machine::facts::{FileChange, full_path};
 use crate::mutation::{GateReport, NoCoverage, Tally, Verdict, WHAT_TO_DO};
 use crate::source::text::{count, duration};
+use crate::task::spoken_id;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -44,14 +45,12 @@ pub struct PastBox {
     pub millis: u64,
 }
 
-/// An audit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Audit {
     /// HEAD of the repository.
     pub head: String,
     /// `boxes`, `commit` or `tag`: what counts as a box.
     pub by: String,
-    /// The gate.
     pub gate: String,
     /// The boxes, the oldest first.
     pub boxes: Vec<PastBox>,
@@ -133,7 +132,7 @@ impl Audit {
     pub fn join_part<'a>(&mut self, share: impl Iterator<Item = &'a usize>, part: Vec<PastBox>) {
         let mut part: Vec<PastBox> = part
             .into_iter()
-            .filter(|found: &PastBox| {
+            .filter(|found| {
                 ["PASS", "FAIL", "SKIP", "ERROR"]
                     .iter()
                     .any(|word| found.is(word))
@@ -201,7 +200,12 @@ impl Audit {
         let mut lines = Vec::new();
         for it in &self.boxes {
             let commit = plain_line(it.commit.get(..10).unwrap_or(&it.commit));
-            let what = plain_line(&format!("{} {}: {}", it.task, it.text, it.headline));
+            let what = plain_line(&format!(
+                "{} {}: {}",
+                spoken_id(&it.task),
+                it.text,
+                it.headline
+            ));
             lines.push(format!("{:<7}  {commit}  {what}", it.verdict_words().0));
             if it.is("FAIL") || it.is("ERROR") {
                 lines.extend(

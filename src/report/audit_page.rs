@@ -5,6 +5,7 @@ use super::board;
 use super::morning::{LegendEntry, OpenEntry, Page, PageBox, PageFact, PageTask};
 use super::story::Happened;
 use crate::source::text::line;
+use crate::task::spoken_id;
 use jiff::tz::TimeZone;
 
 /// Characters of the commit's id that are shown.
@@ -41,7 +42,7 @@ pub fn audit_page(audit: &Audit, zone: Option<&TimeZone>) -> Page {
             .collect(),
         open: untrue
             .map(|(number, it)| OpenEntry {
-                what: format!("{} {}", it.task, it.text),
+                what: format!("{} {}", spoken_id(&it.task), it.text),
                 anchor: format!("task-{number}"),
                 reasons: vec![it.headline.clone()],
             })

@@ -10,7 +10,7 @@ use crate::machine::event::{AgentEnd, Event, KeptWork, Mode, StopRequest, TasksS
 use crate::machine::facts::Snapshot;
 use crate::machine::state::{Phase, State};
 use crate::source::text::{count, line, names};
-use crate::task::{Mark, TaskKey};
+use crate::task::{Mark, TaskKey, spoken_id};
 use serde::Serialize;
 
 /// Lines of each part, and characters of each line.
@@ -83,7 +83,7 @@ impl Frame {
     pub fn frame_title(&self, of: usize) -> String {
         let mut parts = vec![format!("record {} of {of}", self.record), self.at.clone()];
         parts.extend((self.iteration > 0).then(|| format!("iteration {}", self.iteration)));
-        parts.extend((!self.task.is_empty()).then(|| self.task.clone()));
+        parts.extend((!self.task.is_empty()).then(|| spoken_id(&self.task)));
         parts.push(self.event.clone());
         parts.join(" · ")
     }
@@ -113,7 +113,7 @@ fn box_of(state: &State) -> String {
             },
             _,
         ) => line(&entry.task, CHARS),
-        (_, Some((key, _))) => state.spec_state().name(key),
+        (_, Some((key, _))) => state.spec_state().written_name(key),
         (_, None) => String::new(),
     }
 }
@@ -214,7 +214,7 @@ fn record_facts(event: &Event, before: &State, task: &str) -> (Vec<String>, Vec<
 
 /// Returns the lines of an event that comes from outside of the loop: a person, a signal, a limit.
 fn request(event: &Event, before: &State) -> Vec<String> {
-    let name = |key: &TaskKey| before.spec_state().name(key);
+    let name = |key: &TaskKey| before.spec_state().title(key);
     let words = match event {
         Event::StopRequested {
             why: StopRequest::Signal { signal },
@@ -311,7 +311,7 @@ fn head_lines(snapshot: &Snapshot) -> Vec<String> {
 
 fn put_back(kept: &[KeptWork]) -> Vec<String> {
     kept.iter()
-        .map(|kept: &KeptWork| {
+        .map(|kept| {
             format!(
                 "{} restored; its former content is {}",
                 kept.package, kept.reference
@@ -323,7 +323,7 @@ fn put_back(kept: &[KeptWork]) -> Vec<String> {
 fn box_text(flips: &[(TaskKey, Mark)], state: &State) -> String {
     let names: Vec<String> = flips
         .iter()
-        .map(|(key, mark)| format!("{} [{}]", state.spec_state().name(key), mark.0))
+        .map(|(key, mark)| format!("{} [{}]", state.spec_state().title(key), mark.0))
         .collect();
     if names.is_empty() {
         "nothing that was still there".to_owned()
@@ -334,7 +334,7 @@ fn box_text(flips: &[(TaskKey, Mark)], state: &State) -> String {
 
 /// Describes the next step.
 fn decision_text(effect: &Effect, state: &State) -> String {
-    let name = |key: &TaskKey| state.spec_state().name(key);
+    let name = |key: &TaskKey| state.spec_state().title(key);
     match effect {
         Effect::Survey => "look at tasks.md and the packages".to_owned(),
         Effect::KeepLeftovers { leftovers, .. } => {

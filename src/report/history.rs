@@ -78,7 +78,7 @@ impl History {
         else {
             return;
         };
-        let by = before.spec_state().name(&order.key);
+        let by = before.spec_state().written_name(&order.key);
         let engine = match report.engines() {
             unknown if unknown.is_empty() => order.name().to_owned(),
             engine => engine,
@@ -183,7 +183,7 @@ impl History {
             let weeks = by_week(measured);
             let bars: String = shown
                 .iter()
-                .map(|week: &Week| weeks.get(week).map_or(NOTHING, |one| score_bar(one.score)))
+                .map(|week| weeks.get(week).map_or(NOTHING, |one| score_bar(one.score)))
                 .collect();
             let Some(last) = measured.last() else {
                 continue;
@@ -293,7 +293,6 @@ mod tests {
     use super::*;
 
     const DAY: i64 = 86_400;
-    /// A Monday.
     const MONDAY: i64 = 20_780 * DAY;
 
     fn measured(unit: &str, day: i64, killed: u64, total: u64) -> Measurement {

@@ -2,16 +2,15 @@
 
 use super::annotations::{ReportView, reach_text};
 use super::progress::{plain_line, surrounding_lines, verdict_lines};
-use crate::mutation::{ClassScore, Survivor};
+use crate::mutation::Survivor;
 use crate::source::text::{after_folder, line};
 
-/// The lines.
 pub fn report_lines(shown: &ReportView<'_>) -> Vec<String> {
     let report = shown.report;
     let mut lines: Vec<String> = report
         .classes
         .iter()
-        .map(|it: &ClassScore| {
+        .map(|it| {
             plain_line(&format!(
                 "{}: {}",
                 after_folder(&it.package, &it.class),
@@ -34,17 +33,16 @@ pub fn report_lines(shown: &ReportView<'_>) -> Vec<String> {
 /// `file:line`, what the mutation did; the source line; the tests that reach it.
 fn survivor_lines(shown: &ReportView<'_>, survivor: &Survivor) -> Vec<String> {
     let mutant = &survivor.mutant;
-    let file = shown
-        .survivor_file(survivor)
-        .map_or_else(|| mutant.file.clone(), |file| file.to_text());
     let changed = if survivor.changed {
         ", on a changed line"
     } else {
         ""
     };
     let mut lines = vec![plain_line(&format!(
-        "{file}:{}: {} ({}{changed})",
-        mutant.line, mutant.description, mutant.mutator
+        "{}: {} ({}{changed})",
+        shown.survivor_place(survivor),
+        mutant.description,
+        mutant.mutator
     ))];
     let source = line(&survivor.source, 300);
     if !source.is_empty() {

@@ -3,7 +3,7 @@
 
 use crate::machine::effect::{EntryBody, ProgressEntry};
 use crate::machine::survivor_details;
-use crate::mutation::{ExcludedFile, GateReport, Survivor, Verdict};
+use crate::mutation::{GateReport, Survivor, Verdict};
 use crate::source::text::line;
 
 /// Beginning of the line about writes to tasks.md.
@@ -20,13 +20,37 @@ pub fn entry_heading(entry: &ProgressEntry, at: &str, tag: &str) -> String {
 
 /// The whole entry, with its final newline.
 pub fn render_entry(entry: &ProgressEntry, at: &str, tag: &str) -> String {
-    let lines = std::iter::once(entry_heading(entry, at, tag)).chain(entry_lines(entry));
-    lines.map(|line| line + "\n").collect()
+    let mut lines = vec![entry_heading(entry, at, tag)];
+    lines.extend(body_lines(entry));
+    if !entry.boxes.is_empty() {
+        let changes = entry.boxes.iter().map(|change| {
+            let word = if change.ticked { "ticked" } else { "opened" };
+            format!("{word} {}", change.task)
+        });
+        let changes: Vec<String> = changes.collect();
+        lines.push(format!("{BOXES}{}", plain_line(&changes.join(", "))));
+    }
+    lines.into_iter().map(|line| line + "\n").collect()
 }
 
-/// The lines of an entry below its heading, what happened first.
+/// The lines of an entry on a terminal, what happened first.
+///
+/// In progress.txt the ids stay as tasks.md has them: replay compares headings and boxes with any build's.
 pub fn entry_lines(entry: &ProgressEntry) -> Vec<String> {
-    let mut all = match &entry.body {
+    let mut lines = body_lines(entry);
+    lines.extend(box_changes(entry).map(|changes| format!("- {changes}")));
+    lines
+}
+
+/// `ticked task 2, unticked G1.PITEST`; `None` if no box was changed.
+pub(super) fn box_changes(entry: &ProgressEntry) -> Option<String> {
+    let changes: Vec<String> = entry.boxes.iter().map(ToString::to_string).collect();
+    (!changes.is_empty()).then(|| plain_line(&changes.join(", ")))
+}
+
+/// The lines of an entry without its boxes.
+pub(super) fn body_lines(entry: &ProgressEntry) -> Vec<String> {
+    match &entry.body {
         EntryBody::Text { headline, lines } => {
             let lines = lines.iter().flat_map(|reason| {
                 let lines = reason
@@ -40,11 +64,7 @@ pub fn entry_lines(entry: &ProgressEntry) -> Vec<String> {
             std::iter::once(plain_line(headline)).chain(lines).collect()
         }
         EntryBody::Gate { name, report } => gate_lines(name, report),
-    };
-    if !entry.boxes.is_empty() {
-        all.push(format!("{BOXES}{}", plain_line(&entry.boxes.join(", "))));
     }
-    all
 }
 
 /// `PITEST PASS — 84% (21/25)` and its kin.
@@ -117,7 +137,7 @@ pub(super) fn surrounding_lines(report: &GateReport) -> impl Iterator<Item = Str
     report
         .left_out
         .iter()
-        .map(|left: &ExcludedFile| {
+        .map(|left| {
             format!(
                 "- not judged: {}: {}",
                 plain_line(&left.file),
@@ -146,6 +166,7 @@ pub(super) fn plain_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::effect::BoxChange;
     use crate::mutation::{Coverage, Mutant, MutantStatus};
 
     fn entry(body: EntryBody) -> ProgressEntry {
@@ -153,7 +174,10 @@ mod tests {
             iteration: 7,
             task: "2.PITEST".into(),
             body,
-            boxes: vec!["opened 2.".into()],
+            boxes: vec![BoxChange {
+                ticked: false,
+                task: "2.".into(),
+            }],
         }
     }
 

@@ -7,6 +7,7 @@ use super::width::{pad_text, text_width};
 use crate::mutation::{GateReport, Verdict};
 use crate::source::Problem;
 use crate::source::text::{count, names};
+use crate::task::spoken_id;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -46,7 +47,6 @@ pub struct BoxLine {
     pub record: Option<u64>,
     /// `<package> <commit>` that it stands for.
     pub commits: Vec<String>,
-    /// The verdict.
     pub verdict: String,
     /// Parts that were found again: commits, changes, the decision, the gate.
     pub rechecked: Vec<&'static str>,
@@ -57,9 +57,7 @@ pub struct BoxLine {
 /// A recorded verdict of a gate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct GateLine {
-    /// Its record.
     pub record: u64,
-    /// The iteration.
     pub iteration: u64,
     /// Its box.
     pub task: String,
@@ -143,7 +141,6 @@ impl Replayed {
         }
     }
 
-    /// One sentence.
     pub fn verdict_sentence(&self) -> String {
         let Some(worst) = self.worst_grade() else {
             return "Equal: every decision was made again from its evidence.".to_owned();
@@ -159,34 +156,22 @@ impl Replayed {
 
     /// For people: the boxes, what was not looked at, the sum. Findings are errors, and shown as such.
     pub fn replay_lines(&self) -> Vec<String> {
-        let widest = |cell: fn(&BoxLine) -> &str| {
-            self.boxes
-                .iter()
-                .map(|line| text_width(cell(line)))
-                .max()
-                .unwrap_or(0)
-        };
-        let (task, by, verdict) = (
-            widest(|line| &line.task),
-            widest(|line| line.by),
-            widest(|line| &line.verdict),
-        );
-        let mut lines: Vec<String> = self
-            .boxes
-            .iter()
-            .map(|line: &BoxLine| {
-                let mark = if line.done { 'x' } else { ' ' };
-                let [task, by, verdict] = [
-                    (&*line.task, task),
-                    (line.by, by),
-                    (&*line.verdict, verdict),
-                ]
-                .map(|(cell, columns)| pad_text(cell, columns));
-                format!("[{mark}] {task}  {by}  {verdict}  {}", line.evidence_text())
-                    .trim_end()
-                    .to_owned()
-            })
-            .collect();
+        let mut lines = Vec::new();
+        let mut widths = [0; 3];
+        for line in &self.boxes {
+            for (width, cell) in widths.iter_mut().zip(line.cells()) {
+                *width = text_width(&cell).max(*width);
+            }
+        }
+        for line in &self.boxes {
+            let mut text = if line.done { "[x] " } else { "[ ] " }.to_owned();
+            for (width, cell) in widths.iter().zip(line.cells()) {
+                text.push_str(&pad_text(&cell, *width));
+                text.push_str("  ");
+            }
+            text.push_str(&line.evidence_text());
+            lines.push(text.trim_end().to_owned());
+        }
         lines.extend(self.older_gates.iter().map(|what| plain_line(what)));
         let engines = self.gates.iter().filter_map(GateLine::other_engine);
         let unchecked = self
@@ -213,7 +198,7 @@ impl Replayed {
             "head": self.head,
             "boxes": self.boxes,
             "gates": self.gates,
-            "findings": self.findings.iter().map(|finding: &ReplayFinding| {
+            "findings": self.findings.iter().map(|finding| {
             json!({
                 "grade": finding.kind, "place": finding.place, "line": finding.line, "what": finding.what,
                 "hint": finding.hint,
@@ -232,8 +217,8 @@ impl Replayed {
             "ralph replay",
             &self.verdict_sentence(),
         );
-        within_limit(std::iter::once(all).chain(self.findings.iter().map(
-            |finding: &ReplayFinding| {
+        within_limit(
+            std::iter::once(all).chain(self.findings.iter().map(|finding| {
                 let line = finding.line.map_or(1, |line| line as u64);
                 let place =
                     Some((finding.place.as_str(), line)).filter(|(file, _)| !file.is_empty());
@@ -244,8 +229,8 @@ impl Replayed {
                 );
                 let level = github_level(Some(finding.kind));
                 workflow_command(level, place, "ralph replay", &text)
-            },
-        )))
+            })),
+        )
     }
 
     /// JUnit XML: a test case for the replay as a whole and each finding, one for each box. An error is ralph's own fault.
@@ -272,7 +257,7 @@ impl Replayed {
                 end: Some((junit_end(finding.kind), what, hint)),
             }
         }));
-        cases.extend(self.boxes.iter().map(|line: &BoxLine| {
+        cases.extend(self.boxes.iter().map(|line| {
             let skipped =
                 (!line.done).then(|| ("skipped", "The box is open.".to_owned(), String::new()));
             Case {
@@ -380,6 +365,12 @@ fn count_mutants(report: &GateReport) -> BTreeMap<(&str, &str), (u64, u64)> {
 }
 
 impl BoxLine {
+    /// Returns its name, who ticked it, and its verdict, for a table.
+    fn cells(&self) -> [String; 3] {
+        let by = self.by.to_owned();
+        [spoken_id(&self.task), by, self.verdict.clone()]
+    }
+
     /// Its commits, what was re-checked, and what is believed.
     fn evidence_text(&self) -> String {
         let commits = names(&self.commits, COMMITS);

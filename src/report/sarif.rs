@@ -36,7 +36,6 @@ pub struct SarifRule {
 /// One finding.
 #[derive(Clone, Debug)]
 pub struct SarifResult {
-    /// Its rule.
     pub rule: SarifRule,
     /// Its level.
     pub grade: SarifLevel,

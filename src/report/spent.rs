@@ -57,7 +57,6 @@ pub struct Now {
     pub key: TaskKey,
     /// Activity for it.
     pub doing: Activity,
-    /// The iteration.
     pub iteration: u64,
     /// The agent, if it replaces another.
     pub stand_in: Option<String>,

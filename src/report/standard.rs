@@ -26,14 +26,12 @@ pub struct ReportedFile {
     pub path: String,
     /// Its text.
     pub source: String,
-    /// Its mutants.
     pub mutants: Vec<ReportedMutant>,
 }
 
 /// A mutant of a file.
 #[derive(Clone, Debug)]
 pub struct ReportedMutant {
-    /// The mutant.
     pub mutant: Mutant,
     /// Some of the tests that reach it.
     pub tests: Vec<String>,

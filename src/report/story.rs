@@ -2,7 +2,7 @@
 //!
 //! Folded like [`super::spent::Spent`]; of each iteration the last words that decided it stand, bounded.
 
-use super::progress::{entry_lines, plain_line};
+use super::progress::{body_lines, box_changes, plain_line};
 use super::spent::{find_activity, parse_seconds};
 use super::standard::survivor_lives;
 use crate::machine::effect::{EntryBody, ProgressEntry};
@@ -78,7 +78,6 @@ pub struct Happened {
 /// A commit, with the address of its page if one is known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LinkedCommit {
-    /// The package.
     pub package: String,
     /// Id of the commit.
     pub id: String,
@@ -95,7 +94,6 @@ pub struct LinkedReport {
     pub href: Option<String>,
 }
 
-/// One iteration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IterationStory {
     /// Its content.
@@ -234,16 +232,16 @@ impl Story {
             told.survivors.clone_from(&report.survivors);
             told.happened.reports = linked_reports(report);
         }
-        let has = |word: &str| entry.boxes.iter().any(|flip| flip.starts_with(word));
-        let class = match () {
-            () if told.by_person => "person",
-            () if has("opened") => "bad",
-            () if has("ticked") => "good",
-            () => "plain",
+        let class = if told.by_person {
+            "person"
+        } else if entry.boxes.iter().any(|change| !change.ticked) {
+            "bad"
+        } else if entry.boxes.is_empty() {
+            "plain"
+        } else {
+            "good"
         };
-        let boxes: Vec<String> = entry.boxes.iter().map(|flip| line(flip, 200)).collect();
-        let mut lines = entry_lines(entry);
-        lines.truncate(lines.len() - usize::from(!boxes.is_empty()));
+        let mut lines = body_lines(entry);
         // The page links to these.
         let reports = &told.happened.reports;
         lines.retain(|line| {
@@ -257,7 +255,7 @@ impl Story {
         let happened = &mut told.happened;
         happened.task = line(&entry.task, 200);
         happened.class = class;
-        happened.boxes = boxes.join(", ");
+        happened.boxes = box_changes(entry).unwrap_or_default();
         happened.lines = lines
             .split_off(1.min(lines.len()))
             .into_iter()

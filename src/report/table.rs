@@ -6,7 +6,7 @@ use super::width::{cut_text, pad_text, steady_text, text_width};
 use crate::machine::budget::dollars;
 use crate::machine::choice::NextStep;
 use crate::source::text::{count, duration, line, names};
-use crate::task::{Stage, TaskKey};
+use crate::task::{Stage, TaskKey, spoken_id, typed_id};
 use std::collections::BTreeSet;
 
 /// Columns between two columns of the table.
@@ -73,7 +73,9 @@ impl Grid {
             )
         };
         let with_stages = |short: bool| {
-            let ids = column("TASK", &|line| plain_cell(cut_text(&row_id(line), ID_MOST)));
+            let ids = column("TASK", &|line| {
+                plain_cell(cut_text(typed_id(&row_id(line)), ID_MOST))
+            });
             std::iter::once(ids)
                 .chain(board.stages.iter().map(|name| stage(name, short)))
                 .collect::<Vec<_>>()
@@ -132,6 +134,11 @@ pub(super) fn row_id(line: &BoardRow) -> String {
         id if line.cells.contains_key(&Stage::Implementation) => format!("{id}."),
         id => id.to_owned(),
     }
+}
+
+/// The name of a task in a sentence: `task 2`, `G1`, `tasks.md:12`.
+pub fn row_title(line: &BoardRow) -> String {
+    spoken_id(&row_id(line))
 }
 
 fn short_head(stage: &Stage) -> String {
@@ -223,7 +230,8 @@ pub fn activity_line(board: &Board) -> Option<String> {
         .as_ref()
         .map(|name| format!(" ({name})"))
         .unwrap_or_default();
-    let (name, doing) = (board.name_of(&now.key), now.doing.activity_word());
+    let name = family.map_or_else(|| now.key.to_string(), |family| box_name(&now.key, family));
+    let doing = now.doing.activity_word();
     Some(format!(
         "{name} {doing}{agent}, iteration {}{rejected}",
         now.iteration
@@ -250,7 +258,7 @@ pub fn open_reasons(board: &Board) -> Vec<String> {
             add_list(&cell.reasons, &mut lines);
         }
         let blocked = family.blocked.iter();
-        let blocked = blocked.map(|why| format!("{} is blocked: {why}", row_id(family)));
+        let blocked = blocked.map(|why| format!("{} is blocked: {why}", row_title(family)));
         lines.extend(blocked.filter(|sentence| !is_in_why(board, sentence)));
     }
     lines
@@ -279,7 +287,7 @@ pub(super) fn box_name(key: &TaskKey, family: &BoardRow) -> String {
     } else {
         format!(
             "{} “{}”",
-            key.display_name(family.line),
+            key.typed_name(family.line),
             cut_text(&family.text, 40)
         )
     }
@@ -292,14 +300,13 @@ pub fn next(board: &Board) -> Vec<String> {
         .iter()
         .map(|why| format!("{}: {why}", board.phase))
         .collect();
-    let told = |key| (board.name_of(key), cut_text(board.text_of(key), 100));
     match &board.next {
         NextStep::Take(key) => {
-            let (name, text) = told(key);
-            lines.push(format!("next: {name} {text}").trim_end().to_owned());
+            let text = cut_text(&board.name_and_text(key), 120);
+            lines.push(format!("next: {text}"));
         }
         NextStep::Approve(key) => {
-            let (name, text) = told(key);
+            let (name, text) = (board.typed_name(key), cut_text(board.text_of(key), 100));
             lines.push(format!(
                 "next: a person, who says `ralph accept {name} --reason …`: {text}"
             ));
@@ -397,7 +404,7 @@ pub(super) fn dearest_tasks(board: &Board) -> Vec<String> {
             let tokens = (used.tokens > 0).then(|| count(used.tokens, "token"));
             let cost = (used.priced > 0).then(|| dollars(used.micros));
             let amounts: Vec<String> = cost.into_iter().chain(tokens).collect();
-            format!("{}: {}", row_id(family), amounts.join(", "))
+            format!("{}: {}", row_title(family), amounts.join(", "))
         })
         .collect()
 }

@@ -80,15 +80,12 @@ impl TaskFile {
             .filter(|task| task.key == *key)
             .map(|task| &task.found);
         let found = boxes.next().ok_or_else(|| {
-            flip_refusal(
-                Refused::NoSuchBox,
-                format!("The task file has no box `{key}`."),
-            )
+            flip_refusal(Refused::NoSuchBox, format!("The task file has no {key}."))
         })?;
         if boxes.next().is_some() {
             return Err(flip_refusal(
                 Refused::NoFlip,
-                format!("The task file has more than one box `{key}`."),
+                format!("The task file has more than one {key}."),
             ));
         }
         let now = Mark(found.mark);
@@ -108,7 +105,7 @@ impl TaskFile {
             let why = "which takes more than one byte, and ralph changes single bytes only";
             flip_refusal(
                 Refused::NoFlip,
-                format!("The box of `{key}` holds `{mark}`, {why}."),
+                format!("The box of {key} holds `{mark}`, {why}."),
             )
         })?;
         Ok(Some(Edit {

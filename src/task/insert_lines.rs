@@ -318,7 +318,12 @@ struct Form {
 impl Form {
     /// Returns the line of a box in this form, without line end.
     fn box_line(&self, key: &TaskKey) -> Vec<u8> {
-        [&self.prefix, b"[ ] ".as_slice(), key.to_string().as_bytes()].concat()
+        [
+            &self.prefix,
+            b"[ ] ".as_slice(),
+            key.written_id().as_bytes(),
+        ]
+        .concat()
     }
 }
 

@@ -54,7 +54,7 @@ pub use remark_kind::{Remark, RemarkKind};
 pub use row::{Mark, Row};
 pub use scan::ReadAs;
 pub use sections::{SectionExclusion, Sections};
-pub use stage::{Stage, TaskKey};
+pub use stage::{Stage, TaskKey, spoken_id, spoken_ids, typed_id};
 pub use ticks::ticked_since;
 pub use under::TaskText;
 pub use virtual_stages::{Stages, TaskRules, on_file, written_rows};

@@ -88,14 +88,13 @@ pub struct Row {
 }
 
 impl Row {
-    /// Returns its name, with its first words if it has no id: `2.PITEST`, `tasks.md:12 “Write the docs”`.
+    /// Returns its name in a sentence: `task 2`, `2.PITEST`, or with its first words `tasks.md:12 “Write the docs”`.
     pub fn row_title(&self) -> String {
-        let name = self.key.display_name(self.line);
         if self.key.has_id() {
-            name
-        } else {
-            format!("{name} “{}”", line(&self.text, SHOWN))
+            return self.key.to_string();
         }
+        let name = self.key.typed_name(self.line);
+        format!("{name} “{}”", line(&self.text, SHOWN))
     }
 
     /// True if both are the same box, read by the same rules at the same line. Marks may differ.

@@ -100,13 +100,32 @@ impl TaskKey {
         !self.family.starts_with('~')
     }
 
-    /// Returns the name that users see and type: `2.PITEST`, or without an id `tasks.md:12`.
-    pub fn display_name(&self, line: u32) -> String {
+    /// Returns the id as the file has it: `2.`, `2.TEST-FIRST`, `FINAL`. A family without an id is `task`.
+    pub fn written_id(&self) -> String {
+        let family = if self.has_id() {
+            self.family.as_str()
+        } else {
+            "task"
+        };
         match &self.stage {
-            _ if self.has_id() => self.to_string(),
+            Stage::Final if family == "FINAL" => family.to_owned(),
+            Stage::Implementation => format!("{family}."),
+            stage => format!("{family}.{}", stage.stage_word()),
+        }
+    }
+
+    /// Returns the name for programs and prompts: the id as the file has it, or without an id `tasks.md:12`.
+    pub fn written_name(&self, line: u32) -> String {
+        match &self.stage {
+            _ if self.has_id() => self.written_id(),
             Stage::Implementation => format!("tasks.md:{line}"),
             stage => format!("tasks.md:{line}.{}", stage.stage_word()),
         }
+    }
+
+    /// Returns the name that users see in a table and type: `2`, `2.PITEST`, or without an id `tasks.md:12`.
+    pub fn typed_name(&self, line: u32) -> String {
+        typed_id(&self.written_name(line)).to_owned()
     }
 
     /// True for a gate over more than its own task: `G2.PITEST`, `END.PITEST`.
@@ -123,18 +142,31 @@ pub(super) fn is_wide(family: &str) -> bool {
             .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
 }
 
+/// Returns an id without the dot that ends it in the file.
+pub fn typed_id(id: &str) -> &str {
+    id.strip_suffix('.').unwrap_or(id)
+}
+
+/// Returns an id as a sentence names it: `task 2`, `2.PITEST`.
+///
+/// The dot of `2.` would read as the end of a sentence, and a bare number as a count.
+pub fn spoken_id(id: &str) -> String {
+    match id.strip_suffix('.') {
+        Some(family) if family != "task" => format!("task {family}"),
+        Some(family) => family.to_owned(),
+        None => id.to_owned(),
+    }
+}
+
+/// Returns these ids as a sentence names them.
+pub fn spoken_ids(ids: &[String]) -> String {
+    let ids: Vec<String> = ids.iter().map(|id| spoken_id(id)).collect();
+    ids.join(", ")
+}
+
 impl fmt::Display for TaskKey {
-    /// Writes the key as in the file: `2.`, `2.TEST-FIRST`, `FINAL`. A family without an id prints as `task`.
+    /// Writes the key as a sentence names it, see [`spoken_id`].
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let family = if self.has_id() {
-            self.family.as_str()
-        } else {
-            "task"
-        };
-        match &self.stage {
-            Stage::Final if family == "FINAL" => f.write_str("FINAL"),
-            Stage::Implementation => write!(f, "{family}."),
-            stage => write!(f, "{family}.{}", stage.stage_word()),
-        }
+        f.write_str(&spoken_id(&self.written_id()))
     }
 }

@@ -44,7 +44,7 @@ fn key(name: &str) -> TaskKey {
 fn boxes(text: impl Into<Vec<u8>>) -> Vec<String> {
     let name = |row: &Row| {
         if row.key.has_id() {
-            row.key.to_string()
+            row.key.written_id()
         } else {
             "-".to_owned()
         }

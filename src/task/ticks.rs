@@ -34,7 +34,7 @@ fn known_again(old: &[Row], new: &[Row]) -> HashMap<usize, usize> {
         (!row.text.is_empty()).then(|| stage_and_text(row))
     });
     pair_rows(old, new, &mut known, |row| {
-        row.key.has_id().then(|| row.key.to_string())
+        row.key.has_id().then(|| row.key.written_id())
     });
     pair_rows(old, new, &mut known, |row| {
         (!row.key.has_id()).then(String::new)

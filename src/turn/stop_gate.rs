@@ -13,7 +13,6 @@ pub const MOST_BLOCKS: u32 = 3;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct HookEvent {
-    /// The session.
     pub session_id: String,
     /// `UserPromptSubmit` begins a turn, `Stop` ends it.
     pub hook_event_name: String,

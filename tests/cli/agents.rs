@@ -286,7 +286,7 @@ fn an_agent_that_goes_round_in_circles_or_over_its_budget_is_ended_while_it_runs
         "{lines}"
     );
     assert!(
-        done.err.contains("1. was rejected 2 times in a row"),
+        done.err.contains("task 1 was rejected 2 times in a row"),
         "{}",
         done.err
     );

@@ -85,13 +85,13 @@ fn each_tick_of_a_history_is_judged_on_the_commits_behind_it_and_nothing_is_writ
         done.out
     );
     assert!(
-        done.out.contains("untrue ") && done.out.contains("2. Two: LINT FAIL"),
+        done.out.contains("untrue ") && done.out.contains("task 2 Two: LINT FAIL"),
         "{}",
         done.out
     );
     assert!(!done.out.contains('\u{1b}'), "{}", done.out);
     assert!(
-        done.err.contains("[1/3] 1.\n") && done.err.contains("[3/3] 3., about "),
+        done.err.contains("[1/3] task 1\n") && done.err.contains("[3/3] task 3, about "),
         "{}",
         done.err
     );
@@ -237,7 +237,7 @@ fn the_report_is_a_page_in_which_nothing_of_the_history_is_markup() {
         "{md}"
     );
     assert!(
-        md.contains("\n| 2. | Two | LINT FAIL |  |\n") && !md.contains("@team"),
+        md.contains("\n| 2 | Two | LINT FAIL |  |\n") && !md.contains("@team"),
         "{md}"
     );
 }

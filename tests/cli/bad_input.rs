@@ -59,7 +59,7 @@ fn a_task_file_that_cannot_be_run() {
     );
     insta::assert_snapshot!(refused(&project, &["run"]), @r"
     error: tasks.md:3: `1.PRE-CR` is on line 2 and again on line 3.
-    error: tasks.md:4: `2.REQ-CHECK` is a stage of task `2.`, which has no box in this file.
+    error: tasks.md:4: `2.REQ-CHECK` is a stage of task 2, which has no box in this file.
     hint: fix the file; `ralph check` lists everything that is wrong
     ");
     for verb in [
@@ -177,7 +177,7 @@ fn ids_and_reasons_that_mean_nothing() {
         );
     }
     assert!(refused(&project, &["gate", "NOPE"]).contains("`NOPE`"));
-    assert!(refused(&project, &["gate", "1."]).starts_with("error: 1. is not a gate."));
+    assert!(refused(&project, &["gate", "1."]).starts_with("error: task 1 is not a gate."));
     assert!(refused(&project, &["gate", "PITEST"]).contains("--since"));
     for reason in ["", " \t"] {
         assert!(

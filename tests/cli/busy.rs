@@ -39,7 +39,7 @@ fn a_second_run_ends_at_once_names_the_holder_and_changes_nothing() {
             .out
             .contains("1 of 2 boxes ticked")
     );
-    assert!(project.ralph(&["next"]).code(0).out.starts_with("2."));
+    assert!(project.ralph(&["next"]).code(0).out.starts_with("task 2 "));
     assert_eq!(project.ralph(&["diff"]).code(0).out, "app/src/main/1.txt\n");
     assert_eq!(
         project.ralph(&["diff", "1."]).code(0).out,

@@ -10,7 +10,7 @@ fn accept_ticks_the_box_and_says_that_a_person_did() {
     let done = project
         .ralph(&["accept", "2.", "--reason", "done elsewhere"])
         .code(0);
-    assert!(done.out.contains("2."), "{}", done.out);
+    assert!(done.out.contains("task 2"), "{}", done.out);
     assert_eq!(project.read("tasks.md"), TWO.replace("[ ] 2.", "[x] 2."));
     let entry = project.entry(1);
     assert_eq!(
@@ -19,7 +19,7 @@ fn accept_ticks_the_box_and_says_that_a_person_did() {
     );
     assert_eq!(entry.lines, "- done elsewhere\n- boxes: ticked 2.\n");
     let status = project.ralph(&["status"]).out;
-    let two = status.lines().find(|line| line.starts_with("2. ")).unwrap();
+    let two = status.lines().find(|line| line.starts_with("2 ")).unwrap();
     assert!(two.contains("Two") && two.contains("person"), "{status}");
     assert!(
         project.ralph(&["status", "--json"]).json()[0]
@@ -44,7 +44,7 @@ fn accepting_what_is_ticked_changes_nothing() {
     let done = project
         .ralph(&["accept", "2.", "--reason", "again"])
         .code(0);
-    assert_eq!(done.out, "2. is ticked already.\n");
+    assert_eq!(done.out, "task 2 is ticked already.\n");
     assert_eq!(project.read("progress.txt"), progress);
 }
 
@@ -65,7 +65,7 @@ fn accepting_a_gate_ticks_the_work_that_its_fail_opened() {
     assert_eq!(project.read("tasks.md"), TWO.replace("[ ] 1.", "[x] 1."));
     let status = project.ralph(&["status"]).out;
     assert!(
-        status.contains("\n1.    One   person     person"),
+        status.contains("\n1     One   person     person"),
         "{status}"
     );
     assert!(!status.contains("blocked"), "{status}");
@@ -181,7 +181,7 @@ fn the_agent_that_a_snapshot_becomes_may_change_nothing_by_hand_and_its_exit_cod
         .code(7);
     assert_eq!(done.out, "--json 1\n2\n", "standard output is the agent's");
     assert!(
-        done.err.starts_with("[1] 1. is pinned in 1 package.\n"),
+        done.err.starts_with("[1] task 1 is pinned in 1 package.\n"),
         "{}",
         done.err
     );

@@ -38,7 +38,7 @@ fn everything_is_found_at_once() {
     insta::assert_snapshot!(done.out, @r"
     error: tasks.md:3: `1.PRE-CR` is on line 2 and again on line 3. [doubled-stage]
       hint: Remove one of the two lines, or give one of them another id.
-    error: tasks.md:4: `5.REQ-CHECK` is a stage of task `5.`, which has no box in this file. [orphan-stage]
+    error: tasks.md:4: `5.REQ-CHECK` is a stage of task 5, which has no box in this file. [orphan-stage]
       hint: Add a line `- [ ] 5. …` before it, or remove the stage.
     error: app/README.md: There are uncommitted changes that no attempt left. [uncommitted-changes]
       hint: commit, stash or remove them
@@ -212,7 +212,7 @@ fn a_task_file_outside_of_any_workspace_is_checked() {
         .code(1);
     insta::assert_snapshot!(done.out, @r"
     plan.md: 2 tasks
-    1  task [ ]  1.  One  (IMPLEMENT)
+    1  task [ ]  1  One  (IMPLEMENT)
     2  task [ ]  3.PITEST  (PITEST)  [orphan-stage]
     3  text  [escaped-box]
     ");
@@ -243,8 +243,8 @@ fn every_line_is_explained() {
     insta::assert_snapshot!(done.out, @r"
     tasks.md: 3 tasks
     1  heading #  group 1: Plan
-    3  task [x]  1.  One  (IMPLEMENT · group 1)
-    4  task [ ]  1.1.  Two [P] [US1]  (IMPLEMENT · optional · part of 1. (line 3) · group 1 · requirements US1, 2.1, FR-3)
+    3  task [x]  1  One  (IMPLEMENT · group 1)
+    4  task [ ]  1.1  Two [P] [US1]  (IMPLEMENT · optional · part of task 1 (line 3) · group 1 · requirements US1, 2.1, FR-3)
     6  task [ ]  FINAL  (FINAL · group 1)
     9  not a task  - [ ] tests pass (left out: tasks.sections.exclude `done*`)
     ");
@@ -311,7 +311,10 @@ fn sections_that_hold_no_tasks_are_never_taken_or_ticked() {
     // A user may also change the sections: the same bytes are other tasks then.
     project.config("tasks: {sections: {exclude: [nothing]}}\n");
     let next = project.ralph(&["next"]).code(0).out;
-    assert!(next.contains("2.") && next.contains("Not a task"), "{next}");
+    assert!(
+        next.contains("task 2 ") && next.contains("Not a task"),
+        "{next}"
+    );
     project.ralph(&["run"]).code(0);
     assert!(
         !project.read("tasks.md").contains("[ ]"),

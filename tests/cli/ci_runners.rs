@@ -214,7 +214,11 @@ fn a_runner_of_gitlab_pipelines_does_the_same_wave() {
     // The workspace takes the result of the whole wave.
     let result = ".gitlab-ci-local/artifacts/ralph-join/ralph-run.tar";
     let taken = project.ralph(&["lanes", "take", result]).code(0);
-    assert!(taken.out.contains("lane 1: 1., 2., 3. ("), "{}", taken.out);
+    assert!(
+        taken.out.contains("lane 1: task 1, task 2, task 3 ("),
+        "{}",
+        taken.out
+    );
     project.ralph(&["run"]).code(0);
     let progress = project.read("progress.txt");
     assert_eq!(

@@ -163,12 +163,13 @@ fn a_budget_that_is_used_up_ends_the_run_and_its_end_says_what_it_took() {
         done.err
     );
     assert!(
-        done.err.contains("1 attempt, 0 reworks") && done.err.contains("1.: $0.75"),
+        done.err.contains("1 attempt, 0 reworks") && done.err.contains("task 1: $0.75"),
         "{}",
         done.err
     );
     assert!(
-        done.err.contains("weakly verified: 1. (a commit alone)"),
+        done.err
+            .contains("weakly verified: task 1 (a commit alone)"),
         "{}",
         done.err
     );

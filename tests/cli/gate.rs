@@ -25,7 +25,7 @@ fn snapshot_work_gate_is_the_whole_contract() {
     let project = project();
     let base = project.head();
     let done = project.ralph(&["snapshot", "1."]).code(0);
-    assert_eq!(done.out, "[1] 1. is pinned in 1 package.\n");
+    assert_eq!(done.out, "[1] task 1 is pinned in 1 package.\n");
     assert_eq!(
         project.read(".ralph/state/iter-1-before.txt"),
         format!("app:{base}\n")

@@ -46,7 +46,7 @@ fn it_shows_what_it_found_and_writes_what_was_clear() {
     assert!(config.contains("# Settings of ralph."), "the comments stay");
     assert_eq!(
         project.ralph(&["next"]).code(0).out,
-        "1.1.  Two  (.kiro/specs/login/tasks.md:5)\n"
+        "task 1.1  Two  (.kiro/specs/login/tasks.md:5)\n"
     );
     let before = project.files();
     assert!(
@@ -299,7 +299,7 @@ fn on_a_terminal_it_shows_the_tasks_the_change_and_its_price_before_it_writes() 
             .unwrap_or_else(|| panic!("{words}: {shown}"))
     };
     let order = [
-        at("[x] 1.       One"),
+        at("[x] 1        One"),
         at("Where PITEST goes"),
         at("+- [ ] 1.1.PITEST"),
         at("1 gate of PITEST to run; 0 open tasks without one."),
@@ -332,7 +332,7 @@ fn on_a_terminal_it_asks_and_elsewhere_never() {
         "{shown}"
     );
     assert!(
-        shown.contains("the file gets no line: PITEST runs after 1.1."),
+        shown.contains("the file gets no line: PITEST runs after task 1.1."),
         "{shown}"
     );
     assert!(

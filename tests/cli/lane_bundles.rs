@@ -79,7 +79,7 @@ fn two_honest_bundles_are_merged_and_judged_in_order() {
     .code(5);
     let two = pack(&project, &two);
     let done = take(&project, &[&one, &two]).code(0);
-    assert!(done.out.contains("lane 1: 1. ("), "{}", done.out);
+    assert!(done.out.contains("lane 1: task 1 ("), "{}", done.out);
     let lane = lanes(&project).join("2");
     let mut there = Vec::new();
     for folder in ["", ".ralph", ".ralph/state", "src", "src/app"] {
@@ -94,12 +94,12 @@ fn two_honest_bundles_are_merged_and_judged_in_order() {
     let list = project.ralph(&["lanes"]).code(0);
     assert!(
         list.out
-            .contains("lane 1: 1. taken, offers 1.TEST-FIRST, 1.\n"),
+            .contains("lane 1: task 1 taken, offers 1.TEST-FIRST, task 1\n"),
         "{}",
         list.out
     );
     assert!(
-        list.out.contains("lane 2: 2. taken, offers 2.\n"),
+        list.out.contains("lane 2: task 2 taken, offers task 2\n"),
         "{}",
         list.out
     );
@@ -111,7 +111,7 @@ fn two_honest_bundles_are_merged_and_judged_in_order() {
     assert_eq!(fs_err::read_dir(lanes(&project)).unwrap().count(), 0);
     // Work of a task that is done is not taken.
     let done = take(&project, &[&one]).code(0);
-    assert!(done.err.contains("1. is done."), "{}", done.err);
+    assert!(done.err.contains("task 1 is done."), "{}", done.err);
     assert!(done.out.contains("nothing to take"), "{}", done.out);
     project.ralph(&["run"]).code(0);
 }
@@ -122,20 +122,28 @@ fn a_bundle_and_lanes_here_do_not_do_one_task_twice() {
     let project = Project::new(tasks);
     let both = elsewhere(&project, "both", "2,3");
     let taken = take(&project, &[&both]).code(0);
-    assert!(taken.out.contains("lane 1: 2., 3. ("), "{}", taken.out);
+    assert!(
+        taken.out.contains("lane 1: task 2, task 3 ("),
+        "{}",
+        taken.out
+    );
     // A later bundle replaces an earlier one, family by family.
     let two = elsewhere(&project, "two", "2");
     take(&project, &[&two]).code(0);
     let list = project.ralph(&["lanes"]).code(0);
-    assert!(list.out.contains("lane 1: 3. taken"), "{}", list.out);
-    assert!(list.out.contains("lane 2: 2. taken"), "{}", list.out);
+    assert!(list.out.contains("lane 1: task 3 taken"), "{}", list.out);
+    assert!(list.out.contains("lane 2: task 2 taken"), "{}", list.out);
     take(&project, &[&both]).code(0);
     let list = project.ralph(&["lanes"]).code(0);
-    assert!(list.out.starts_with("lane 3: 2., 3. taken"), "{}", list.out);
+    assert!(
+        list.out.starts_with("lane 3: task 2, task 3 taken"),
+        "{}",
+        list.out
+    );
     let matrix = project.ralph(&["lanes", "--matrix", "github"]).code(0);
     assert_eq!(matrix.out, "{\"lane\":[\"1.\",\"4.\"]}\n");
     let done = project.ralph(&["run", "--lanes", "2"]).code(0);
-    assert!(done.err.contains("lane 2: 4."), "{}", done.err);
+    assert!(done.err.contains("lane 2: task 4"), "{}", done.err);
     assert_sound(&project, tasks);
     assert_eq!(agents(&project), ["lane:1", "lane:3", "lane:3", "lane:2"]);
 }
@@ -149,7 +157,7 @@ fn a_task_that_a_lane_here_does_is_not_taken() {
     project.ralph(&args).code(5);
     let taken = take(&project, &[&two]).code(0);
     assert!(
-        taken.err.contains("2. is in lane 2 already."),
+        taken.err.contains("task 2 is in lane 2 already."),
         "{}",
         taken.err
     );
@@ -188,7 +196,7 @@ fn a_bundle_of_another_text_or_without_work_or_commits_is_not_taken() {
     project.write("tasks.md", "- [ ] 1. One more\n- [ ] 2. Two\n");
     let done = take(&project, &[&one]).code(0);
     assert!(
-        done.err.contains("1. had another text there."),
+        done.err.contains("task 1 had another text there."),
         "{}",
         done.err
     );
@@ -198,7 +206,7 @@ fn a_bundle_of_another_text_or_without_work_or_commits_is_not_taken() {
     let tasks = "- [ ] 1. One more\n- [ ] 2. Two more\n";
     project.write("tasks.md", tasks);
     let list = project.ralph(&["lanes"]).code(0);
-    assert!(list.out.contains("taken, offers 1.\n"), "{}", list.out);
+    assert!(list.out.contains("taken, offers task 1\n"), "{}", list.out);
     project.ralph(&["run"]).code(0);
     assert_sound(&project, tasks);
     assert_eq!(agents(&project), ["lane:1", ""]);
@@ -289,7 +297,7 @@ fn a_hostile_archive_is_refused_and_leaves_nothing() {
         fs_err::create_dir_all(there.join(part)).unwrap();
     }
     let taken = take(&project, &[&one]).code(0);
-    assert!(taken.out.contains("lane 1: 1. ("), "{}", taken.out);
+    assert!(taken.out.contains("lane 1: task 1 ("), "{}", taken.out);
     assert!(!there.join(".new-1").exists());
     // An agent cannot take one.
     let mut agent = project.command(&["lanes", "take", one.to_str().unwrap()]);
@@ -382,7 +390,7 @@ fn no_commit_of_a_forged_bundle_is_accepted() {
     }
     // Main sees these when it merges.
     let done = take(&project, &[&protected, &reserved, &honest]).code(0);
-    assert!(done.out.contains("lane 3: 7. ("), "{}", done.out);
+    assert!(done.out.contains("lane 3: task 7 ("), "{}", done.out);
     let list = project.ralph(&["lanes"]).code(0);
     assert!(
         list.out.contains("changed protected files: CLAUDE.md"),

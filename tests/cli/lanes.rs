@@ -70,7 +70,7 @@ fn marked_tasks_are_done_at_once_and_played_in_order() {
         "{MEET}1.*/yes|2.TEST-FIRST*/yes|3.*/yes) meet 3; as_usual ;;"
     ));
     let done = project.ralph(&["run", "--lanes", "3"]).code(0);
-    assert!(done.err.contains("lane 2: 2."), "{}", done.err);
+    assert!(done.err.contains("lane 2: task 2\n"), "{}", done.err);
     assert_sound(&project, TASKS);
     let lane = |number: u32| format!("lane:{number}");
     let who = [lane(1), lane(2), lane(2), lane(3), String::new()];
@@ -286,7 +286,7 @@ fn an_interrupted_run_leaves_no_process_and_the_next_one_continues_its_lanes() {
     assert_eq!(project.processes(), [0; 0]);
     let status = project.ralph(&["status"]).code(0);
     assert!(
-        status.out.contains("lane 2: 2. stopped, iteration 1 ("),
+        status.out.contains("lane 2: task 2 stopped, iteration 1 ("),
         "{}",
         status.out
     );
@@ -385,7 +385,7 @@ fn lanes_do_what_names_its_needs_while_main_does_another_task() {
     assert_eq!(agents(&project)[2], "lane:1");
     let explained = project.ralph(&["check", "--explain"]).code(0);
     for part in [
-        "(IMPLEMENT · needs 1)",
+        "(IMPLEMENT · needs task 1)",
         "needs no other task",
         "the longest chain has 2",
     ] {
@@ -400,7 +400,7 @@ fn one_lane_does_the_tasks_under_a_heading() {
     project.config("lanes: {take: groups}\n");
     project.agent(&format!("{MEET}1.*/yes|3.*/yes) meet 2; as_usual ;;"));
     let done = project.ralph(&["run", "--lanes", "2"]).code(0);
-    assert!(done.err.contains("lane 2: 3., 4."), "{}", done.err);
+    assert!(done.err.contains("lane 2: task 3, task 4"), "{}", done.err);
     assert_sound(&project, tasks);
     assert_eq!(agents(&project), ["lane:1", "lane:1", "lane:2", "lane:2"]);
 }
@@ -540,9 +540,9 @@ fn a_list_shows_what_each_lane_does_and_offers_and_writes_nothing() {
     assert_eq!(agents(&project), ["lane:1", "lane:2"]);
     let before = project.files();
     let list = project.ralph(&["lanes"]).code(0);
-    let told = "lane 3: 3. ended, offers 3., conflicts in app/same.txt\n";
+    let told = "lane 3: task 3 ended, offers task 3, conflicts in app/same.txt\n";
     assert!(
-        list.out.ends_with(&format!("{told}waiting: 4.\n")),
+        list.out.ends_with(&format!("{told}waiting: task 4\n")),
         "{}",
         list.out
     );
@@ -576,7 +576,7 @@ fn a_list_shows_what_runs() {
     let list = project.ralph(&["lanes"]).code(0);
     assert!(
         list.out
-            .contains("lane 2: 2. runs: 2. agent, iteration 1\n"),
+            .contains("lane 2: task 2 runs: task 2 agent, iteration 1\n"),
         "{}",
         list.out
     );

@@ -32,7 +32,7 @@ fn optional_boxes_are_taken_only_when_asked_for() {
             .ralph(&["next", "--optional"])
             .code(0)
             .out
-            .starts_with("3.")
+            .starts_with("task 3 ")
     );
     project.ralph(&["run", "--optional"]).code(0);
     assert_eq!(project.read("tasks.md"), THREE.replace("[ ]", "[x]"));
@@ -81,7 +81,7 @@ fn a_blocked_family_stops_the_run_and_retry_clears_it() {
     project.agent("1./*) [ -e ready ] || exit 3; as_usual ;;");
     let done = project.ralph(&["run"]).code(1);
     assert!(
-        done.err.contains("1. was rejected 3 times in a row") && done.err.contains("--retry"),
+        done.err.contains("task 1 was rejected 3 times in a row") && done.err.contains("--retry"),
         "{}",
         done.err
     );
@@ -99,10 +99,9 @@ fn only_takes_the_tasks_that_are_named_and_says_what_is_left() {
     let error = project.ralph(&["run", "--only", "9."]).code(2).err;
     assert!(error.contains("There is no box `9.`"), "{error}");
     let first = project.ralph(&["run", "--only", "2.", "--dry-run"]);
-    assert!(first.code(0).out.starts_with("2.1"));
+    assert!(first.code(0).out.starts_with("task 2.1 "));
     let done = project.ralph(&["run", "--only", "2.", "--only", "2.1"]);
-    let words =
-        "The required boxes of 2., 2.1. are ticked. Of other tasks, 2 required boxes are left.";
+    let words = "The required boxes of task 2, task 2.1 are ticked. Of other tasks, 2 required boxes are left.";
     assert!(done.code(0).out.contains(words));
     assert_eq!(
         project.read("tasks.md"),
@@ -110,7 +109,7 @@ fn only_takes_the_tasks_that_are_named_and_says_what_is_left() {
     );
     let again = project.ralph(&["run", "--only", "2.", "--json"]).code(0);
     assert_eq!(again.json().last().unwrap()["stopped"]["stop"], "only-done");
-    assert!(project.ralph(&["next"]).code(0).out.starts_with("1."));
+    assert!(project.ralph(&["next"]).code(0).out.starts_with("task 1 "));
     project.ralph(&["replay"]).code(0);
     let rest = project.ralph(&["run"]).code(0);
     assert!(rest.out.contains("All required boxes are ticked."));
@@ -128,12 +127,13 @@ fn with_on_blocked_next_the_other_families_are_done_first() {
         "- [ ] 1. One\n- [x] 2. Two\n- [ ] FINAL V\n"
     );
     assert!(
-        done.err.contains("tasks.md:1: 1. is blocked") && done.err.contains("FINAL waits for 1."),
+        done.err.contains("tasks.md:1: task 1 is blocked")
+            && done.err.contains("FINAL waits for task 1 "),
         "{}",
         done.err
     );
     let next = project.ralph(&["next"]).code(1).out;
-    assert!(next.contains("tasks.md:1: 1. is blocked"), "{next}");
+    assert!(next.contains("tasks.md:1: task 1 is blocked"), "{next}");
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn a_dry_run_shows_the_first_box_and_changes_nothing() {
     let project = Project::new(THREE);
     let before = project.files();
     let done = project.ralph(&["run", "--dry-run"]).code(0);
-    assert_eq!(done.out, "1.  One  (tasks.md:1)\n");
+    assert_eq!(done.out, "task 1  One  (tasks.md:1)\n");
     assert!(project.files() == before);
     project.ralph(&["run"]).code(0);
     let before = project.files();
@@ -160,7 +160,7 @@ fn a_dry_run_shows_the_first_box_and_changes_nothing() {
             .ralph(&["run", "--dry-run", "--optional"])
             .code(0)
             .out,
-        "3.  Three  (tasks.md:3)\n"
+        "task 3  Three  (tasks.md:3)\n"
     );
     assert!(project.files() == before);
 }

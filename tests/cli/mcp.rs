@@ -286,7 +286,7 @@ fn the_questions_of_a_workspace_have_answers_that_fit_their_schemas_and_change_n
     );
     let (is_error, answer) = client.call("gate_preview", &json!({ "gate": "2." }));
     assert!(
-        is_error && answer["error"] == "2. has no gate of its own.",
+        is_error && answer["error"] == "task 2 has no gate of its own.",
         "{answer}"
     );
     drop(client);

@@ -164,7 +164,8 @@ fn an_answer_goes_to_the_named_file_in_the_format_of_its_name() {
         ("status", "a.json", "{\"boxes\":"),
         ("report", "a.html", "<!doctype html>"),
         ("report", "a.txt", "### Not running: 0 of 1"),
-        ("next", "a.txt", "1.  One"),
+        ("next", "a.txt", "task 1  One"),
+        ("prompt", "a.md", "ralph, a loop runner"),
     ] {
         project.write(
             file,

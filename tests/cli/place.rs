@@ -689,7 +689,7 @@ fn place_lists_the_tasks_shows_the_change_and_its_price_and_asks_before_it_write
             .unwrap_or_else(|| panic!("{words}: {shown}"))
     };
     let order = [
-        at("[ ] 1.       One"),
+        at("[ ] 1        One"),
         at("Where PITEST goes"),
         at("Which headings are groups"),
         at("+- [ ] G1.PITEST"),

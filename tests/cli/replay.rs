@@ -115,7 +115,7 @@ fn a_run_with_rework_is_equal_and_each_box_tells_what_was_found_again() {
             .to_owned()
     };
     assert!(
-        of("1.").contains("re-checked: commits, decision; as recorded: checks.green"),
+        of("task 1").contains("re-checked: commits, decision; as recorded: checks.green"),
         "{}",
         done.out
     );
@@ -285,7 +285,7 @@ const FORGERIES: &[Forgery] = &[
     (
         "tasks-restored",
         |e| e["tasks"]["marks"] = serde_json::json!([[{"family": "2", "stage": ""}, "x"]]),
-        "2. open",
+        "task 2 open",
     ),
     (
         "run-stopped",
@@ -378,12 +378,12 @@ fn files_that_were_changed_are_named_with_their_line() {
         (
             "tasks.md",
             &|text| text.replacen("[x] 2.", "[ ] 2.", 1),
-            "tasks.md:5: 2. is open, and a record ticks it.",
+            "tasks.md:5: task 2 is open, and a record ticks it.",
         ),
         (
             "tasks.md",
             &|text| text.to_owned() + "- [x] 3. forged\n",
-            "tasks.md:7: 3. is ticked, and no record ticks it.",
+            "tasks.md:7: task 3 is ticked, and no record ticks it.",
         ),
         (
             "progress.txt",
@@ -1063,13 +1063,13 @@ fn a_run_can_be_read_record_by_record() {
         "{failed}"
     );
     assert!(
-        failed.contains("           write boxes: 2. [ ]\n"),
+        failed.contains("           write boxes: task 2 [ ]\n"),
         "{failed}"
     );
     let written = done
         .out
         .split("record ")
-        .find(|frame| frame.contains("opened 2."))
+        .find(|frame| frame.contains("unticked task 2"))
         .unwrap();
     assert!(
         written.contains(" · 2.PITEST · ProgressAppended\n  wrote    progress.txt:\n"),
@@ -1122,7 +1122,7 @@ fn people_kills_wide_gates_and_virtual_stages_replay_equal() {
     project.ralph(&["accept", "1.", "--reason", "yes"]).code(0);
     project.ralph(&["run"]).code(0);
     let done = project.ralph(&["replay"]).code(0);
-    assert!(done.out.contains("[x] 1.       person"), "{}", done.out);
+    assert!(done.out.contains("[x] task 1   person"), "{}", done.out);
     assert!(done.out.contains("a person's word"), "{}", done.out);
 
     // Killed during an attempt, and during a gate.

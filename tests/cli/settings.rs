@@ -96,22 +96,25 @@ fn root_and_spec_are_named_by_variable_or_flag() {
     };
     let ws = project.path("");
     let root = ("RALPH_ROOT", ws.to_str().unwrap());
-    assert_eq!(next(&[root], &[]).code(0).out, "1.  One  (tasks.md:1)\n");
+    assert_eq!(
+        next(&[root], &[]).code(0).out,
+        "task 1  One  (tasks.md:1)\n"
+    );
     assert_eq!(
         next(&[root, ("RALPH_SPEC", "other")], &[]).code(0).out,
-        "7.  Other  (other/tasks.md:1)\n"
+        "task 7  Other  (other/tasks.md:1)\n"
     );
     assert_eq!(
         next(&[root, ("RALPH_SPEC", "nowhere")], &["--spec", "other"])
             .code(0)
             .out,
-        "7.  Other  (other/tasks.md:1)\n"
+        "task 7  Other  (other/tasks.md:1)\n"
     );
     assert_eq!(
         next(&[("RALPH_ROOT", "/nowhere")], &["--root", "ws"])
             .code(0)
             .out,
-        "1.  One  (tasks.md:1)\n"
+        "task 1  One  (tasks.md:1)\n"
     );
     let wrong = next(&[("RALPH_ROOT", "/nowhere")], &[]).code(2).err;
     assert!(wrong.contains("RALPH_ROOT: There is no folder"), "{wrong}");

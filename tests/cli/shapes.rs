@@ -37,14 +37,14 @@ EOF`
     insta::assert_snapshot!(read(text, &[]), @r#"
     plan.md: 5 tasks
      1  heading #  group 1: Tasks
-     3  task [ ]  1.1.  Write the config  (IMPLEMENT · group 1)
+     3  task [ ]  1.1  Write the config  (IMPLEMENT · group 1)
      6  text of a command  [box-in-command]
-    10  task [ ]  1.2.  Commit it  (IMPLEMENT · group 1)
+    10  task [ ]  1.2  Commit it  (IMPLEMENT · group 1)
     14  text of a command  [box-in-command]
     15  text of a command
-    16  task [ ]  1.3.  Use `<<'EOF'` and "quotes" in words  (IMPLEMENT · group 1)
-    17  task [ ]  1.4.  A stray ` and an "open one  (IMPLEMENT · group 1)
-    18  task [ ]  1.5.  The end  (IMPLEMENT · group 1)
+    16  task [ ]  1.3  Use `<<'EOF'` and "quotes" in words  (IMPLEMENT · group 1)
+    17  task [ ]  1.4  A stray ` and an "open one  (IMPLEMENT · group 1)
+    18  task [ ]  1.5  The end  (IMPLEMENT · group 1)
 
     warning: plan.md:6: The text of a command, begun on a line above, holds 1 box from line 6 on; boxes in it are not tasks. [box-in-command]
       hint: If they are meant to be done, close the heredoc or the quotes above them.
@@ -97,14 +97,14 @@ fn a_section_ends_with_its_heading_or_with_the_list_item_that_it_is_in() {
     insta::assert_snapshot!(read(text, &["--exclude", "acceptance"]), @r"
     plan.md: 3 tasks
      1  heading #  group 1: Plan
-     3  task [ ]  1.  Build it  (IMPLEMENT · group 1)
+     3  task [ ]  1  Build it  (IMPLEMENT · group 1)
      4  heading ##  group 2: Acceptance
      5  not a task  - [ ] it builds (left out: tasks.sections.exclude `acceptance`)
-     6  task [ ]  2.  Ship it  (IMPLEMENT · group 2)
+     6  task [ ]  2  Ship it  (IMPLEMENT · group 2)
      9  not a task  - [ ] all is well (left out: tasks.sections.exclude `acceptance`)
     12  not a task  - [ ] and well (left out: tasks.sections.exclude `acceptance`)
     14  heading ##  group 5: Next
-    15  task [ ]  3.  Go on  (IMPLEMENT · group 5)
+    15  task [ ]  3  Go on  (IMPLEMENT · group 5)
 
     warning: plan.md:3: 3 open tasks without review and gate: a run believes commits alone. [no-reviews-or-gates]
       hint: `ralph stage --all` gives them both; with `stages: virtual` they need no lines.
@@ -136,17 +136,17 @@ Steps to take.
     insta::assert_snapshot!(read(text, &[]), @r"
     plan.md: 10 tasks
      1  heading #  group 1: Plan
-     2  task [ ]  T003A.  Add the table  (IMPLEMENT · group 1)
-     3  task [ ]  V4.  Create the request  (IMPLEMENT · group 1)
-     4  task [ ]  VE1.  End to end  (IMPLEMENT · group 1)
-     5  task [ ]  TIDY-1a.  Remove the old one  (IMPLEMENT · group 1)
-     6  task [ ]  7.3.5.  Measure  (IMPLEMENT · group 1)
-     7  task [ ]  7.3.5a.  Measure again  (IMPLEMENT · part of 7.3.5. (line 6) · group 1)
-     8  task [ ]  8.1.  Write the docs  (IMPLEMENT · group 1)
+     2  task [ ]  T003A  Add the table  (IMPLEMENT · group 1)
+     3  task [ ]  V4  Create the request  (IMPLEMENT · group 1)
+     4  task [ ]  VE1  End to end  (IMPLEMENT · group 1)
+     5  task [ ]  TIDY-1a  Remove the old one  (IMPLEMENT · group 1)
+     6  task [ ]  7.3.5  Measure  (IMPLEMENT · group 1)
+     7  task [ ]  7.3.5a  Measure again  (IMPLEMENT · part of task 7.3.5 (line 6) · group 1)
+     8  task [ ]  8.1  Write the docs  (IMPLEMENT · group 1)
      9  task [ ]  (no id)  2.1–2.5 All of them  (IMPLEMENT · group 1)
     10  task [ ]  (no id)  AC-1..10 hold  (IMPLEMENT · group 1 · requirements AC-1..10)
     12  heading ###  group 2: Task 1.1: Parse the dates
-    14  task [ ]  1.1.  done  (IMPLEMENT · group 2)
+    14  task [ ]  1.1  done  (IMPLEMENT · group 2)
     16  heading ###  group 3: Task 1.2: Print them  [heading-without-box]
 
     warning: plan.md:16: Named like a task and without a box below, so no task: 1 heading, from line 16 on. [heading-without-box]
@@ -172,11 +172,11 @@ fn words_for_optional_struck_out_and_nothing_to_commit_are_understood() {
     insta::assert_snapshot!(read(text, &[]), @r"
     plan.md: 5 tasks
     1  heading #  group 1: Plan
-    2  task [ ]  1.  Parse  (IMPLEMENT · checkpoint · group 1)
-    4  task [ ]  2.  [VERIFY] All checks pass  (IMPLEMENT · checkpoint · group 1)
-    5  task [ ]  3.  Cache (optional)  (IMPLEMENT · group 1)  [optional-in-words]
-    6  task [ ]  4.  ~~Colours~~ [removed]  (IMPLEMENT · optional · struck out · group 1)  [struck-out]
-    7  task [ ]  5.  Print  (IMPLEMENT · group 1)
+    2  task [ ]  1  Parse  (IMPLEMENT · checkpoint · group 1)
+    4  task [ ]  2  [VERIFY] All checks pass  (IMPLEMENT · checkpoint · group 1)
+    5  task [ ]  3  Cache (optional)  (IMPLEMENT · group 1)  [optional-in-words]
+    6  task [ ]  4  ~~Colours~~ [removed]  (IMPLEMENT · optional · struck out · group 1)  [struck-out]
+    7  task [ ]  5  Print  (IMPLEMENT · group 1)
 
     warning: plan.md:5: The task on line 5 says that it is optional, but its box is required. [optional-in-words]
       hint: Write `- [ ]* 3. Cache (optional)`.
@@ -209,11 +209,11 @@ STOP and wait for approval between phases.
     insta::assert_snapshot!(read(text, &[]), @r"
     plan.md: 4 tasks
      1  heading #  group 1: Plan
-     4  task [ ]  1.  Schema  (IMPLEMENT · group 1)
+     4  task [ ]  1  Schema  (IMPLEMENT · group 1)
      7  stops for a person  **STOP**: wait for approval of the schema
-     9  task [ ]  2.  Data  (IMPLEMENT · group 1)
+     9  task [ ]  2  Data  (IMPLEMENT · group 1)
     10  task [ ]  (no id)  APPROVE the data  (IMPLEMENT · stops for a person · group 1)
-    11  task [ ]  3.  Views  (IMPLEMENT · group 1)
+    11  task [ ]  3  Views  (IMPLEMENT · group 1)
 
     warning: plan.md:4: 3 open tasks without review and gate: a run believes commits alone. [no-reviews-or-gates]
       hint: `ralph stage --all` gives them both; with `stages: virtual` they need no lines.
@@ -228,27 +228,27 @@ fn odd_words_mean_what_their_author_meant() {
     plan.md: 17 tasks
      1  heading #  group 1: 🚀 Plan
      3  task [ ]  (no id)  🔥 1. Emoji before the id  (IMPLEMENT · group 1)
-     4  task [ ]  2.  🎉 Emoji behind it  (IMPLEMENT · group 1)
+     4  task [ ]  2  🎉 Emoji behind it  (IMPLEMENT · group 1)
      5  task [ ]  (no id)  3.1 to 3.5 All of them  (IMPLEMENT · group 1)
      6  task [ ]  (no id)  T004 – T006 Three of them  (IMPLEMENT · group 1)
-     7  task [ ]  7.1.  Title behind a dash  (IMPLEMENT · group 1)
-     8  task [ ]  8.  ~~An epic that was dropped~~  (IMPLEMENT · optional · struck out · group 1)  [struck-out]
-     9  task [ ]  8.1.  A part that was not  (IMPLEMENT · part of 8. (line 8) · group 1)
-    10  task [ ]  9.  An epic  (IMPLEMENT · group 1)
-    11  task [ ]  9.1.  ~~A part that was dropped~~  (IMPLEMENT · optional · struck out · part of 9. (line 10) · group 1)  [struck-out]
-    12  task [ ]  9.2.  A part that was not  (IMPLEMENT · part of 9. (line 10) · group 1)
-    13  task [ ]  10.  Only its number is struck out  (IMPLEMENT · group 1)
-    14  task [ ]  11.  (Optional) In words  (IMPLEMENT · group 1)  [optional-in-words]
-    15  task [ ]  12.  With a star  (IMPLEMENT · optional · group 1)
+     7  task [ ]  7.1  Title behind a dash  (IMPLEMENT · group 1)
+     8  task [ ]  8  ~~An epic that was dropped~~  (IMPLEMENT · optional · struck out · group 1)  [struck-out]
+     9  task [ ]  8.1  A part that was not  (IMPLEMENT · part of task 8 (line 8) · group 1)
+    10  task [ ]  9  An epic  (IMPLEMENT · group 1)
+    11  task [ ]  9.1  ~~A part that was dropped~~  (IMPLEMENT · optional · struck out · part of task 9 (line 10) · group 1)  [struck-out]
+    12  task [ ]  9.2  A part that was not  (IMPLEMENT · part of task 9 (line 10) · group 1)
+    13  task [ ]  10  Only its number is struck out  (IMPLEMENT · group 1)
+    14  task [ ]  11  (Optional) In words  (IMPLEMENT · group 1)  [optional-in-words]
+    15  task [ ]  12  With a star  (IMPLEMENT · optional · group 1)
     17  stops for a person  ⏸️ STOP: ask the team to confirm
     19  stops for a person  > **STOP**: wait for a sign-off
-    21  task [ ]  13.  Go on  (IMPLEMENT · group 1)
+    21  task [ ]  13  Go on  (IMPLEMENT · group 1)
     22  stops for a person  - STOP and wait for approval
-    23  task [ ]  14.  APPROVE the rollout  (IMPLEMENT · stops for a person · group 1)
+    23  task [ ]  14  APPROVE the rollout  (IMPLEMENT · stops for a person · group 1)
     25  heading ##  group 2: ✅ 2. Definition of Done:
     26  task [ ]  (no id)  it is used  (IMPLEMENT · group 2)
     28  heading ###  group 3: Acceptance Criteria
-    29  task [ ]  AC-1.  it works  (IMPLEMENT · group 3)
+    29  task [ ]  AC-1  it works  (IMPLEMENT · group 3)
 
     warning: plan.md:8: The task on line 8 is struck out and not ticked; it is not taken. [struck-out]
       hint: Write `- [x] ~~8. An epic that was dropped~~`, or remove the line.

@@ -24,14 +24,14 @@ fn verdicts_attempts_reasons_and_blocks_stand_in_one_table() {
     tasks.md: 0 of 6 boxes ticked, 2 iterations, stopped
 
     TASK  TEXT   IMPLEMENT  REQ-CHECK  LINT
-    1.    One    blocked               FAIL
-    2.    Two    optional
-    3.    Three  open       open       open
+    1     One    blocked               FAIL
+    2     Two    optional
+    3     Three  open       open       open
 
-    1. is open after 1 attempt:
+    task 1 is open after 1 attempt:
       - The gate LINT fails in package app.
       - the line is long
-    stopped: Work is left and blocked. tasks.md:1: 1. is blocked: 1.LINT failed after 0 reworks.
+    stopped: Work is left and blocked. tasks.md:1: task 1 is blocked: 1.LINT failed after 0 reworks.
     next: nothing can be taken
     gate LINT: 1 FAIL, 1 open
     1 attempt, 0 reworks
@@ -46,14 +46,14 @@ fn verdicts_attempts_reasons_and_blocks_stand_in_one_table() {
     tasks.md: 2 of 6 boxes ticked, 6 iterations, stopped
 
     TASK  TEXT   IMPLEMENT   REQ-CHECK  LINT
-    1.    One    done                   PASS
-    2.    Two    optional
-    3.    Three  rejected 2  open       open
+    1     One    done                   PASS
+    2     Two    optional
+    3     Three  rejected 2  open       open
 
-    3. is open after 2 attempts:
+    task 3 is open after 2 attempts:
       - Nothing was committed.
     stopped: The limit of 4 iterations was reached.
-    next: 3. Three
+    next: task 3: Three
     gate LINT: 1 PASS, 1 open
     4 attempts, 0 reworks
     run: none is active
@@ -64,15 +64,15 @@ fn verdicts_attempts_reasons_and_blocks_stand_in_one_table() {
     tasks.md: 5 of 6 boxes ticked, 9 iterations, stopped
 
     TASK  TEXT   IMPLEMENT  REQ-CHECK  LINT
-    1.    One    done                  PASS
-    2.    Two    optional
-    3.    Three  person     PASS       SKIP
+    1     One    done                  PASS
+    2     Two    optional
+    3     Three  person     PASS       SKIP
 
     stopped: All required boxes are ticked.
     next: nothing, all required boxes are ticked
     gate LINT: 1 PASS, 1 SKIP
     5 attempts, 0 reworks
-    weakly verified: 3. (a person), 3.LINT (SKIP: nothing was judged)
+    weakly verified: task 3 (a person), 3.LINT (SKIP: nothing was judged)
     run: none is active
     "#);
 }
@@ -85,7 +85,7 @@ fn commit_only_is_said_where_nothing_but_a_commit_stood_behind_a_tick() {
     let said = status(&project);
     assert_eq!(said.matches("commit only").count(), 2, "{said}");
     assert!(
-        said.contains("\n3.          There before  person"),
+        said.contains("\n3           There before  person"),
         "{said}"
     );
 
@@ -94,7 +94,7 @@ fn commit_only_is_said_where_nothing_but_a_commit_stood_behind_a_tick() {
     checked.ralph(&["run"]).code(0);
     let said = status(&checked);
     assert!(
-        !said.contains("commit only") && said.contains("\n1.          One           done"),
+        !said.contains("commit only") && said.contains("\n1           One           done"),
         "{said}"
     );
 }
@@ -180,8 +180,11 @@ fn beside_a_run_status_says_what_runs_and_after_a_kill_that_nothing_does() {
     });
     let before = project.files();
     let said = status(&project);
-    assert!(said.contains("\nnow: 2. agent, iteration 2\n"), "{said}");
-    assert!(said.contains("\n2.    Two   running\n"), "{said}");
+    assert!(
+        said.contains("\nnow: task 2 agent, iteration 2\n"),
+        "{said}"
+    );
+    assert!(said.contains("\n2     Two   running\n"), "{said}");
     assert!(
         said.contains(&format!("\nrun: active (process {} ", run.id())),
         "{said}"
@@ -237,13 +240,13 @@ fn what_is_next_is_what_a_run_would_take() {
     let lint = "gates:\n  LINT: {run: [sh, -c, 'exit 1']}\nlimits: {rework: 0}\n";
     project.config(lint);
     project.ralph(&["run"]).code(1);
-    let why = "tasks.md:1: 1. is blocked: 1.LINT failed after 0 reworks.";
+    let why = "tasks.md:1: task 1 is blocked: 1.LINT failed after 0 reworks.";
     for asked in [&["next"][..], &["run", "--dry-run"]] {
         let done = project.ralph(asked).code(1);
         assert_eq!(done.out, format!("{why}\n"));
         assert!(
             done.err.contains(
-                "hint: see progress.txt; then `ralph run --retry 1.`, or `ralph accept 1. --reason"
+                "hint: see progress.txt; then `ralph run --retry 1`, or `ralph accept 1 --reason"
             ),
             "{}",
             done.err
@@ -266,12 +269,12 @@ fn what_is_next_is_what_a_run_would_take() {
     let retried = project
         .ralph(&["run", "--dry-run", "--retry", "1."])
         .code(0);
-    assert!(retried.out.starts_with("1.  One"), "{}", retried.out);
+    assert!(retried.out.starts_with("task 1  One"), "{}", retried.out);
     project.config(&format!("{lint}on_blocked: next\n"));
     for asked in [&["next"][..], &["run", "--dry-run"]] {
-        assert!(project.ralph(asked).code(0).out.starts_with("2.  Two"));
+        assert!(project.ralph(asked).code(0).out.starts_with("task 2  Two"));
     }
-    assert!(status(&project).contains("\nnext: 2. Two\n"));
+    assert!(status(&project).contains("\nnext: task 2: Two\n"));
 }
 
 #[test]
@@ -308,7 +311,7 @@ fn json_tells_the_same_in_all_its_places() {
 fn who_ticked_a_box_is_in_the_table_also_before_ralph_has_recorded_it() {
     let project = Project::new("- [x] 1. One\n- [ ] 2. Two\n");
     let shown = |line: &str| project.ralph(&["status"]).code(0).out.contains(line);
-    assert!(shown("\n1.    One   unrecorded"));
+    assert!(shown("\n1     One   unrecorded"));
     project.ralph(&["run"]).code(0);
-    assert!(shown("\n1.    One   person") && shown("\n2.    Two   commit only"));
+    assert!(shown("\n1     One   person") && shown("\n2     Two   commit only"));
 }

@@ -22,7 +22,7 @@ fn an_agent_that_only_ticks_boxes_gets_none_ticked() {
     );
     assert!(done.out.contains("tasks.md was restored"), "{}", done.out);
     assert!(
-        done.err.contains("1. was rejected 3 times in a row") && done.err.contains("hint:"),
+        done.err.contains("task 1 was rejected 3 times in a row") && done.err.contains("hint:"),
         "{}",
         done.err
     );
@@ -40,7 +40,7 @@ fn what_an_agent_ticks_beside_good_work_is_named_and_put_back() {
         project
             .entry(1)
             .lines
-            .contains("The agent wrote `[x]` for 2.; it was restored.")
+            .contains("The agent wrote `[x]` for task 2; it was restored.")
     );
 }
 
@@ -129,7 +129,7 @@ fn edited_text_is_restored_and_the_edited_file_kept() {
             .read(".ralph/state/iter-1/tasks-of-the-agent.md")
             .contains("Nothing much")
     );
-    let said = "Text of 2. in tasks.md was changed during the attempt and restored, because ralph cannot tell who changed it. Edit it between attempts (`ralph pause`).\n";
+    let said = "Text of task 2 in tasks.md was changed during the attempt and restored, because ralph cannot tell who changed it. Edit it between attempts (`ralph pause`).\n";
     assert!(
         project.entry(1).lines.contains(said),
         "{}",
@@ -139,7 +139,7 @@ fn edited_text_is_restored_and_the_edited_file_kept() {
         project
             .journal()
             .iter()
-            .any(|record| record.contains(r#""reworded":"2.""#))
+            .any(|record| record.contains(r#""reworded":"task 2""#))
     );
     project.ralph(&["replay"]).code(0);
 }
@@ -195,7 +195,7 @@ fn what_a_person_edits_between_runs_is_obeyed() {
         .filter(|line| line.ends_with("person"))
         .collect();
     assert_eq!(by_a_person.len(), 1, "{status}");
-    assert!(by_a_person[0].starts_with("2."), "{status}");
+    assert!(by_a_person[0].starts_with("2 "), "{status}");
 }
 
 #[test]

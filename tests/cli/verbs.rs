@@ -126,13 +126,13 @@ fn next_names_the_box_its_line_and_why_others_wait() {
     let project = Project::new("# Plan\n\n- [x] 1. One\n- [ ] 2. Two [-]\n");
     assert_eq!(
         project.ralph(&["next"]).code(0).out,
-        "2.  Two [-]  (tasks.md:4)\n"
+        "task 2  Two [-]  (tasks.md:4)\n"
     );
     project.write("tasks.md", "- [ ] 1. P\n  - [-] 1.1 C\n");
     let done = project.ralph(&["next"]).code(1);
     assert_eq!(
         done.out,
-        "tasks.md:1: 1. waits for 1.1. (tasks.md:2).\ntasks.md:2: 1.1. holds `[-]`, which is not ralph's to change.\n"
+        "tasks.md:1: task 1 waits for task 1.1 (tasks.md:2).\ntasks.md:2: task 1.1 holds `[-]`, which is not ralph's to change.\n"
     );
 }
 
@@ -229,7 +229,7 @@ fn the_workspace_is_found_upward_and_by_root() {
     below.current_dir(project.path("src/app"));
     assert_eq!(
         Project::finish(below).code(0).out,
-        "1.  One  (tasks.md:1)\n"
+        "task 1  One  (tasks.md:1)\n"
     );
     let mut beside = project.command(&["--root", "ws", "run"]);
     beside.current_dir(project.path(".."));
@@ -247,7 +247,7 @@ fn a_stray_folder_named_ralph_is_no_workspace() {
     below.current_dir(project.path("src/app/below/deeper"));
     assert_eq!(
         Project::finish(below).code(0).out,
-        "1.  One  (tasks.md:1)\n"
+        "task 1  One  (tasks.md:1)\n"
     );
 
     let stray = Project::empty();

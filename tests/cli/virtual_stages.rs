@@ -123,7 +123,7 @@ fn what_an_agent_ticks_is_put_back_while_stages_are_open() {
     assert!(
         project
             .read("progress.txt")
-            .contains("The agent wrote `[x]` for 1.; it was restored.")
+            .contains("The agent wrote `[x]` for task 1; it was restored.")
     );
     project.ralph(&["run"]).code(0);
     assert_eq!(stories(&project).len(), 6);

@@ -165,15 +165,15 @@ fn a_running_loop_is_seen_live_and_the_terminal_is_given_back() {
             .any(|line| line.starts_with(id) && line.contains(word))
     };
     let pane = terminal.waits_for("the first stage runs", |pane| {
-        row(pane, "1.", "running")
+        row(pane, "1", "running")
             && pane.contains("hello from one")
-            && pane.contains("now: 1. agent, iteration 1")
+            && pane.contains("now: task 1 agent, iteration 1")
     });
     assert!(pane.contains("gates: LINT: 1 open"), "{pane}");
     assert!(pane.contains("log of iteration 1: agent.out"), "{pane}");
     terminal.tmux(&["resize-window", "-x", "40", "-y", "10"]);
     terminal.waits_for("a small window", |pane| {
-        !pane.contains("q quit") && row(pane, "1.", "running")
+        !pane.contains("q quit") && row(pane, "1", "running")
     });
     terminal.tmux(&["resize-window", "-x", "100", "-y", "30"]);
     terminal.waits_for("the large window again", |pane| pane.contains("q quit"));
@@ -184,7 +184,7 @@ fn a_running_loop_is_seen_live_and_the_terminal_is_given_back() {
     terminal.resizes(100, 30);
     assert!(signal(view, "CONT"));
     terminal.waits_for("the window that was small for a moment", |pane| {
-        pane.contains("q quit") && row(pane, "1.", "running")
+        pane.contains("q quit") && row(pane, "1", "running")
     });
     lets_go(&project, 1);
     let pane = terminal.waits_for("the gate's step", |pane| {
@@ -193,7 +193,7 @@ fn a_running_loop_is_seen_live_and_the_terminal_is_given_back() {
     assert!(pane.contains("Running LINT in app"), "{pane}");
     project.write("judge", "");
     let pane = terminal.waits_for("the tick, and the next stage", |pane| {
-        row(pane, "1.", "done") && row(pane, "1.", "PASS") && row(pane, "2.", "running")
+        row(pane, "1", "done") && row(pane, "1", "PASS") && row(pane, "2", "running")
     });
     assert!(
         pane.contains("2 of 3 boxes ticked") && pane.contains("gates: LINT: 1 PASS"),

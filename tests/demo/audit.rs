@@ -96,12 +96,12 @@ fn three_ticks_are_true_untrue_and_nothing_to_judge_in_parts_that_are_joined() {
             .unwrap_or_default()
             .to_owned()
     };
-    assert!(of("1. Add").starts_with("true"), "{told}");
+    assert!(of("task 1 Add").starts_with("true"), "{told}");
     assert!(
-        of("2. Tax").starts_with("untrue") && of("2. Tax").contains("class com.acme.Tax"),
+        of("task 2 Tax").starts_with("untrue") && of("task 2 Tax").contains("class com.acme.Tax"),
         "{told}"
     );
-    assert!(of("3. Write").starts_with("nothing"), "{told}");
+    assert!(of("task 3 Write").starts_with("nothing"), "{told}");
     assert!(told.contains("- survivor Tax.java:4 "), "{told}");
     assert!(
         !project.has("target") && !project.has(".ralph"),

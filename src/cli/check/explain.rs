@@ -5,7 +5,7 @@ use crate::cli::ui;
 use crate::machine::lanes::{LongestChain, longest_chain};
 use crate::machine::policy::LaneTasks;
 use crate::source::text::{self, count};
-use crate::task::{ReadAs, ReadLine, Row, SectionExclusion, Stage, TaskFile};
+use crate::task::{ReadAs, ReadLine, Row, SectionExclusion, Stage, TaskFile, spoken_id, typed_id};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -206,9 +206,10 @@ impl ExplainedBox<'_> {
             .parent_of(at)
             .and_then(|at| Some((at, self.rows.get(at)?)))
         {
+            let name = self.box_name(parent, above);
             facts.push(format!(
                 "part of {} (line {})",
-                self.box_name(parent, above),
+                spoken_id(&name),
                 above.line
             ));
         }
@@ -217,20 +218,21 @@ impl ExplainedBox<'_> {
         facts.extend(requirements.map(|own| format!("requirements {}", own.join(", "))));
         facts.extend(row.needs.as_ref().map(|needs| match needs.as_slice() {
             [] => "needs no other task".to_owned(),
-            needs => text::line(&format!("needs {}", needs.join(", ")), TEXT),
+            needs => text::line(&format!("needs task {}", needs.join(", task ")), TEXT),
         }));
         let words = text::line(&row.text, TEXT);
         let gap = if words.is_empty() { "" } else { "  " };
         let (mark, name) = (row.mark.0.escape_debug(), self.box_name(at, row));
+        let name = typed_id(&name);
         format!("task [{mark}]  {name}  {words}{gap}({})", facts.join(" · "))
     }
 
-    /// The name of a box by the id that its line shows.
+    /// The name of a box by the id that its line shows, as the line writes it.
     fn box_name(&self, at: usize, row: &Row) -> String {
         match (self.file.shown_id(at), &row.key.stage) {
             (None, _) => "(no id)".to_owned(),
             (Some((id, _)), Stage::Implementation) => format!("{id}."),
-            _ => row.key.to_string(),
+            _ => row.key.written_id(),
         }
     }
 }

@@ -107,13 +107,13 @@ pub(super) fn shown(argv: &[String]) -> String {
 }
 
 /// Starts programs of the user with the user's environment.
-pub(super) struct Caller {
+pub(super) struct ForgeCaller {
     supervisor: Supervisor,
     env: Vec<(String, String)>,
     folder: TempDir,
 }
 
-impl Caller {
+impl ForgeCaller {
     /// Makes a folder for bodies and output that only its owner can read.
     pub(super) fn new() -> Result<Self, Fault> {
         let mut env = base_environment();

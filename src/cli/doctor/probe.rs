@@ -110,7 +110,7 @@ impl Probe {
 fn telling_line(text: &str) -> Option<String> {
     let mut lines = text
         .lines()
-        .map(|row: &str| line(row, SHOWN))
+        .map(|row| line(row, SHOWN))
         .filter(|line| line.contains(char::is_alphanumeric));
     let first = lines.clone().next();
     lines

@@ -30,7 +30,7 @@ pub(super) fn not_passed(inspection: &Inspection<'_>) -> Vec<InspectionFinding> 
     let lists = gates.chain(checks.map(|checks| ("checks.env".to_owned(), &checks.env)));
     let mut findings = Vec::new();
     for (key, named) in lists {
-        let lacking = read.iter().filter(|name: &&String| {
+        let lacking = read.iter().filter(|name| {
             let variable = [(String::clone(name), String::new())];
             environment_for(&variable, named).is_empty()
         });

@@ -140,7 +140,7 @@ impl Package {
     /// It has a source that is compiled to classes, or a build file that promises one.
     pub(crate) fn has_java(&self) -> bool {
         self.found_languages().contains("Java")
-            || self.files.iter().any(|file: &String| {
+            || self.files.iter().any(|file| {
                 let ending = file.rsplit('.').next().unwrap_or_default();
                 CLASSES.contains(&ending.to_ascii_lowercase().as_str())
             })
@@ -158,7 +158,7 @@ impl Package {
         });
         files
             .filter(|file| {
-                !Path::new(file).ancestors().skip(1).any(|folder: &Path| {
+                !Path::new(file).ancestors().skip(1).any(|folder| {
                     java.iter()
                         .any(|(name, ..)| self.root.join(folder).join(name).is_file())
                 })

@@ -101,7 +101,7 @@ pub(crate) fn find_packages(root: &Path) -> (Vec<Package>, bool) {
     .count()
         > 0;
     if is_repository(root)
-        && !folders.iter().any(|folder: &String| {
+        && !folders.iter().any(|folder| {
             folder
                 .strip_prefix("src/")
                 .is_some_and(|rest| !rest.contains('/'))

@@ -2,7 +2,7 @@
 //!
 //! Each is an error if a run refuses the file, otherwise a warning.
 
-use super::{CONFIG, InspectionFinding, Level, Opened, Spec, find_specs};
+use super::{CONFIG, InspectionFinding, Level, Opened, find_specs};
 use crate::source::text;
 use crate::sys::Disk as _;
 use crate::sys::disk::{RealDisk, read_beginning};
@@ -112,13 +112,13 @@ fn hint_for_missing(path: &Path, shown: &str, opened: &Opened) -> String {
     let places = &opened.workspace.places;
     let is_of_workspace = path == places.tasks_file();
     let others = find_specs(&places.workspace, &opened.workspace.rules.grammar);
-    let found = others.iter().map(
-        |spec: &Spec| match (is_of_workspace, spec.folder.as_str()) {
+    let found = others
+        .iter()
+        .map(|spec| match (is_of_workspace, spec.folder.as_str()) {
             (true, folder) => folder.to_owned(),
             (false, ".") => "tasks.md".to_owned(),
             (false, folder) => format!("{folder}/tasks.md"),
-        },
-    );
+        });
     let nearest = found
         .map(|name| (strsim::jaro_winkler(shown, &name), name))
         .max_by(|(a, _), (b, _)| a.total_cmp(b))

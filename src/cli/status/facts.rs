@@ -60,7 +60,7 @@ pub(super) fn status_facts(state: &State, board: &Board) -> Value {
 fn row_facts(book: &SpecState, board: &Board, row: &Row) -> Value {
     let stage = book.stage(&row.key);
     json!({
-        "task": book.name(&row.key),
+        "task": book.written_name(&row.key),
         "family": row.key.family,
         "stage": row.key.stage,
         "line": row.line,
@@ -106,7 +106,7 @@ fn family_facts(book: &SpecState, board: &Board, line: &BoardRow) -> Value {
 
 fn cell_facts(book: &SpecState, cell: &BoardCell) -> Value {
     json!({
-        "task": book.name(&cell.key),
+        "task": book.written_name(&cell.key),
         "standing": cell.status.status_name(),
         "shown": cell.status.status_words(),
         "done": cell.done,
@@ -119,7 +119,7 @@ fn cell_facts(book: &SpecState, cell: &BoardCell) -> Value {
 fn current_facts(book: &SpecState, board: &Board) -> Option<Value> {
     let now = board.current.as_ref()?;
     Some(json!({
-        "task": book.name(&now.key),
+        "task": book.written_name(&now.key),
         "stage": now.key.stage,
         "doing": now.doing.activity_word(),
         "iteration": now.iteration,
@@ -132,7 +132,7 @@ fn next(book: &SpecState, next: &NextStep) -> Value {
     let line = |key: &TaskKey| book.row(key).map(|row| row.line);
     match next {
         NextStep::Take(key) => {
-            json!({ "task": book.name(key), "stage": key.stage, "line": line(key), "done": false, "reasons": [] })
+            json!({ "task": book.written_name(key), "stage": key.stage, "line": line(key), "done": false, "reasons": [] })
         }
         NextStep::AllDone => json!({ "task": null, "done": true, "reasons": [] }),
         NextStep::Stuck(reasons) => json!({ "task": null, "done": false, "reasons": reasons }),

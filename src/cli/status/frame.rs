@@ -2,9 +2,9 @@
 
 use super::Board;
 use super::agent_log::AgentLog;
-use crate::report::board::{BoardRow as Family, BoxStatus};
+use crate::report::board::BoxStatus;
 use crate::report::table::{
-    GAP, Grid, GridCell, activity_line, gate_counts_text, headline_text, open_reasons,
+    GAP, Grid, activity_line, gate_counts_text, headline_text, open_reasons, row_title,
     time_and_cost,
 };
 use crate::report::width::cut_text;
@@ -171,15 +171,8 @@ pub(super) fn draw_view(view: &View, frame: &mut Frame<'_>) {
         Layout::vertical(lengths).areas(frame.area());
     frame.render_widget(Paragraph::new(head), of_head);
     draw_table(view, frame, of_table);
-    let name = view
-        .board
-        .families
-        .get(view.marked_row())
-        .map(|family: &Family| match family.id.as_str() {
-            "" => format!("tasks.md:{}", family.line),
-            id => id.to_owned(),
-        })
-        .unwrap_or_default();
+    let marked = view.board.families.get(view.marked_row());
+    let name = marked.map(row_title).unwrap_or_default();
     let reasons = reasons
         .iter()
         .map(|reason| Line::raw(cut_text(reason, columns)))
@@ -324,7 +317,7 @@ fn draw_table(view: &View, frame: &mut Frame<'_>, area: Rect) {
     let marked = Style::new().add_modifier(Modifier::REVERSED);
     let shown = grid.rows.get(first..last).unwrap_or_default();
     let shown = shown.iter().map(|cells| {
-        Row::new(cells.iter().map(|cell: &GridCell| {
+        Row::new(cells.iter().map(|cell| {
             let style = cell
                 .status
                 .map_or(Style::new(), |status| status_style(view, status));

@@ -13,7 +13,7 @@ use crate::report::board::{Board, display_time};
 use crate::report::table;
 use crate::source::text::line;
 use crate::sys::clock;
-use crate::task::TaskKey;
+use crate::task::{TaskKey, spoken_ids};
 use clap::Args;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -80,7 +80,7 @@ pub(super) fn run_status(call: &Invocation, args: &StatusArgs) -> Result<Exit, F
 fn lane_facts((lane, wait): &(LaneStatus, Option<i64>)) -> Value {
     json!({
         "number": lane.number,
-        "task": lane.task,
+        "task": lane.tasks.join(", "),
         "standing": lane.standing,
         "iteration": lane.iteration,
         "waits_until": wait.and_then(|second| Timestamp::from_second(second).ok()),
@@ -89,7 +89,7 @@ fn lane_facts((lane, wait): &(LaneStatus, Option<i64>)) -> Value {
 }
 
 fn lane_line((lane, wait): &(LaneStatus, Option<i64>)) -> String {
-    let (number, task, standing) = (lane.number, &lane.task, lane.standing);
+    let (number, task, standing) = (lane.number, spoken_ids(&lane.tasks), lane.standing);
     let (iteration, folder) = (lane.iteration, lane.folder.display());
     let wait = wait.map_or_else(String::new, |until| {
         format!(

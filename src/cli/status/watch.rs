@@ -11,6 +11,7 @@ use crate::source::text::line;
 use crate::sys::clock::{self, Stopwatch};
 use crate::sys::disk::RealDisk;
 use crate::sys::signals::Interrupts;
+use crate::task::typed_id;
 use ratatui::crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers};
 use std::io::IsTerminal as _;
 use std::time::Duration;
@@ -196,11 +197,11 @@ impl WatchView {
         let places = (1..=count).map(|step| (self.at + step) % count);
         let found = places
             .clone()
-            .find(|at: &usize| frames[*at].task == wanted)
+            .find(|at| typed_id(&frames[*at].task) == typed_id(wanted))
             .or_else(|| {
                 places
                     .clone()
-                    .find(|at: &usize| frames[*at].task.starts_with(wanted))
+                    .find(|at| frames[*at].task.starts_with(wanted))
             });
         match found.filter(|_| !wanted.is_empty()) {
             Some(at) => self.at = at,

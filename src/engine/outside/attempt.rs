@@ -70,7 +70,7 @@ impl Outside {
             .agents
             .get(&order.agent)
             .ok_or_else(|| no_agent(role))?;
-        let task = order.key.display_name(order.line);
+        let task = order.key.written_name(order.line);
         let facts = CallFacts {
             prompt: &text,
             prompt_file: &prompt.to_string_lossy(),
@@ -279,7 +279,7 @@ impl Outside {
         let gate = settings.gates.get("PITEST");
         let mutating = settings.gates.values().filter(|gate| gate.run.is_none());
         Ok(PromptFacts {
-            task: order.key.display_name(order.line),
+            task: order.key.written_name(order.line),
             id: if order.key.has_id() {
                 order.key.family.clone()
             } else {

@@ -76,7 +76,7 @@ impl Outside {
         let roots: Vec<Root> = before
             .packages
             .iter()
-            .filter_map(|package: &PackageState| {
+            .filter_map(|package| {
                 Some((
                     package.clone(),
                     real_path(repositories.package_root(&package.name)?),
@@ -218,7 +218,7 @@ fn find_file(
     let others = roots.iter().map(|(_, root)| root.join(spelled));
     let path = own
         .chain(others)
-        .find(|path: &PathBuf| path.symlink_metadata().is_ok())
+        .find(|path| path.symlink_metadata().is_ok())
         .unwrap_or_else(|| folders[0].join(spelled));
     let path = real_path(&path);
     // A package may lie in another one.

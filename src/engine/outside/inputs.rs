@@ -363,7 +363,7 @@ impl Outside {
         } = self.compiled_patterns()?;
         for folder in self.folders_above() {
             let (files, has_ended) = files_below(&folder, 1, most, |_| true);
-            found.extend(files.into_iter().filter(|path: &PathBuf| {
+            found.extend(files.into_iter().filter(|path| {
                 let name = path.file_name().map_or(&**path, Path::new);
                 instructions.is_match(name) && !allowed.is_match(name)
             }));
@@ -383,7 +383,7 @@ impl Outside {
             !is_package && (entry.depth() == 0 || !is_left_out && !roots.contains(&entry.path()))
         });
         // Git shows what becomes of the files of a package.
-        found.extend(beside.into_iter().filter(|path: &PathBuf| {
+        found.extend(beside.into_iter().filter(|path| {
             let inside = path.strip_prefix(workspace);
             let is_protected = inside.is_ok_and(|path| {
                 let is_named = protected.is_match(path) || instructions.is_match(path);

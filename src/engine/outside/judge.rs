@@ -153,7 +153,7 @@ impl Outside {
             }))
         };
         let Some(changes) = self.changes_to_judge(order)? else {
-            let report = no_changes_known(&order.key.display_name(order.line));
+            let report = no_changes_known(&order.key.written_name(order.line));
             return ended(report, Vec::new(), String::new(), Trespass::default());
         };
         let Some(_slot) = self.take_heavy_slot()? else {
@@ -328,7 +328,7 @@ impl Outside {
             task: if order.key.family.is_empty() {
                 String::new()
             } else {
-                order.key.display_name(order.line)
+                order.key.written_name(order.line)
             },
             packages,
             former_targets: order.former_targets.clone(),
@@ -463,7 +463,7 @@ fn gate_variables(order: &GateOrder, packages: &BTreeSet<&String>) -> [(String, 
     let task = if order.key.family.is_empty() {
         String::new()
     } else {
-        order.key.display_name(order.line)
+        order.key.written_name(order.line)
     };
     let packages = packages
         .iter()

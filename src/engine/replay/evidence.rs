@@ -23,7 +23,6 @@ const CHANGED: &str =
 const BY_LINES: &str = "Kept tests: the ralph that wrote the journal compared them by their lines.";
 const UNCLEAR: &str = "replay it where the run was: there git still knows what was cloned";
 
-/// Sources of evidence.
 pub(super) struct EvidenceSource<'a> {
     /// `None`: there are no repositories, and a note reports it.
     repositories: Option<&'a mut Repositories>,

@@ -51,7 +51,6 @@ pub const JOURNAL: &str = ".ralph/state/journal.jsonl";
 /// A recorded verdict of a gate, with its order.
 #[derive(Clone, Debug)]
 pub struct Judgement {
-    /// The record.
     pub record: u64,
     /// The order for the gate.
     pub order: GateOrder,
@@ -390,7 +389,7 @@ impl<'a> Replay<'a> {
                 self.found.gates.push(GateLine {
                     record,
                     iteration: order.iteration,
-                    task: self.fold.state.spec_state().name(&order.key),
+                    task: self.fold.state.spec_state().written_name(&order.key),
                     verdict,
                     millis: report.millis,
                     again: None,
@@ -477,7 +476,7 @@ impl<'a> Replay<'a> {
         let heads = heads.into_iter().flat_map(|content| &content.heads);
         let commits =
             heads.map(|(name, head)| format!("{name} {}", head.0.get(..10).unwrap_or_default()));
-        let (task, place) = (book.name(&row.key), format!("{spec}:{}", row.line));
+        let (task, place) = (book.written_name(&row.key), format!("{spec}:{}", row.line));
         BoxLine {
             task,
             place,

@@ -383,7 +383,7 @@ pub(super) fn compare_tasks(
         } else {
             ("ticked", "no record ticks it")
         };
-        let what = format!("{} is {is}, and {ticks}.", row.key.display_name(row.line));
+        let what = format!("{} is {is}, and {ticks}.", row.row_title());
         let hint =
             "a person's edit counts once `ralph run` has read it; `git log -p` tells who made it";
         let finding = ReplayFinding::new(FindingGrade::Differs, what, hint)

@@ -19,7 +19,6 @@ const TEST_FOLDERS: [&str; 4] = ["test", "tests", "__tests__", "spec"];
 pub(super) struct Files {
     /// Build files of the language.
     pub(super) builds: BTreeSet<String>,
-    /// Its sources.
     pub(super) sources: BTreeSet<String>,
     /// Sources that are no production code by their names, and the production code that loads each.
     pub(super) loaded: BTreeMap<String, String>,

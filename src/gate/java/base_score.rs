@@ -79,7 +79,7 @@ pub(crate) fn set_base_scores(
         .module
         .targets
         .iter()
-        .filter(|target: &&TargetClass| matches!(target.extent, MutationExtent::Change(_)))
+        .filter(|target| matches!(target.extent, MutationExtent::Change(_)))
         .cloned()
         .collect();
     if targets.is_empty() {

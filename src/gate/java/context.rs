@@ -175,7 +175,7 @@ pub(crate) fn line_ranges(targets: &[TargetClass]) -> Option<Vec<(String, u32, u
     Some(
         targets
             .iter()
-            .flat_map(|target: &TargetClass| {
+            .flat_map(|target| {
                 let file = format!("{}.java", target.class.replace('.', "/"));
                 let ranges = target.extent.line_ranges().unwrap_or(ALL).to_vec();
                 ranges

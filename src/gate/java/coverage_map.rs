@@ -93,7 +93,7 @@ impl CoverageMap {
         // A test that uses a changed class of the tests, or a new class, names it.
         let mut named: BTreeSet<String> = changed
             .iter()
-            .filter(|class: &&String| !self.state.production.contains_key(*class))
+            .filter(|class| !self.state.production.contains_key(*class))
             .cloned()
             .collect();
         named.extend(changed_classes(&self.state.tests, &now.tests).cloned());

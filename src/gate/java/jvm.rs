@@ -16,7 +16,7 @@ const MAX_RELEASE: u64 = 64 << 10;
 
 /// The option that may be added to the project's `own`.
 pub(crate) fn quick_option<'a>(own: impl IntoIterator<Item = &'a str>) -> Option<&'static str> {
-    (!own.into_iter().any(|option: &str| {
+    (!own.into_iter().any(|option| {
         let starts = [
             "-XX:TieredStopAtLevel",
             "-XX:-TieredCompilation",

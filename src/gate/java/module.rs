@@ -29,7 +29,6 @@ const PIT: [&[u8]; 4] = [b"org/pitest", b"org.pitest", b"ralph/pit", b"ralph.pit
 /// On each method that Lombok made, if the project asks for it.
 const LOMBOK: &[u8] = b"Llombok/Generated;";
 
-/// Judges a module.
 pub(crate) fn judge_module(context: &PackageContext<'_>, module: &Module) -> ModuleResult {
     let mut result = ModuleResult::default();
     if let Err(abort) = build_and_score(context, module, &mut result) {

@@ -14,13 +14,11 @@ pub(crate) type Survivors = BTreeMap<String, BTreeMap<String, BTreeSet<MutantId>
 /// A package, how it is to be judged and what that may use.
 #[derive(Clone, Copy)]
 pub(crate) struct PackageContext<'a> {
-    /// The request.
     pub(crate) request: &'a GateRequest,
     /// The gate's settings.
     pub(crate) settings: &'a GateSettings,
     /// The ports to the outside.
     pub(crate) ports: &'a GatePorts<'a>,
-    /// The package.
     pub(crate) package: &'a GatePackage,
     /// Test sources of the package.
     pub(crate) tests: &'a BTreeSet<String>,

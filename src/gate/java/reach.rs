@@ -47,7 +47,7 @@ pub(crate) fn find_near_tests(
         .chain(
             tests
                 .keys()
-                .filter(|test: &&String| {
+                .filter(|test| {
                     let (package, test) = test.rsplit_once('.').unwrap_or(("", test));
                     let mut beside = callers
                         .iter()

@@ -39,10 +39,7 @@ pub(crate) fn find_scope(
             kind,
             is_by_command: command
                 && (listing.builds.is_empty()
-                    || !listing
-                        .builds
-                        .iter()
-                        .all(|path: &String| path.ends_with("pom.xml"))),
+                    || !listing.builds.iter().all(|path| path.ends_with("pom.xml"))),
             index,
             modules: BTreeMap::new(),
             scope: &mut scope,
@@ -115,7 +112,7 @@ impl Sorter<'_> {
         let changed_test = entry == PathEntry::File
             && java
                 .as_ref()
-                .is_some_and(|java: &JavaPath| java.test && self.names.is_test(&java.stem));
+                .is_some_and(|java| java.test && self.names.is_test(&java.stem));
         let module = self.enter_module(&dir, &dir, tool);
         if changed_test {
             module.changed_tests.insert(path);
@@ -238,7 +235,7 @@ impl Sorter<'_> {
             .listing
             .production
             .iter()
-            .filter(|path: &&String| !self.listing.entries.contains_key(*path))
+            .filter(|path| !self.listing.entries.contains_key(*path))
         {
             let Some(java) = JavaPath::parse_path(path).filter(|java| !java.test) else {
                 continue;
@@ -310,12 +307,10 @@ impl Sorter<'_> {
             .chain(self.listing.entries.keys());
         self.names.is_test_of(&test.stem, &class.stem)
             && (test.folder == class.folder
-                || !sources.any(|path: &String| {
-                    JavaPath::parse_path(path)
-                        .as_ref()
-                        .is_some_and(|java: &JavaPath| {
-                            !java.test && java.stem == class.stem && java.folder == test.folder
-                        })
+                || !sources.any(|path| {
+                    JavaPath::parse_path(path).as_ref().is_some_and(|java| {
+                        !java.test && java.stem == class.stem && java.folder == test.folder
+                    })
                 }))
     }
 

@@ -24,7 +24,6 @@ pub(crate) struct Surefire {
     pub(crate) jvm_args: Vec<String>,
     /// System properties.
     pub(crate) properties: BTreeMap<String, String>,
-    /// Environment.
     pub(crate) environment: BTreeMap<String, String>,
     /// Test classes that do not run, as path patterns (`**/perf/*Test.java`).
     pub(crate) excludes: Vec<String>,

@@ -150,7 +150,6 @@ fn public_address(url: &str) -> String {
 /// A remote to which a package's commits are pushed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PushRemote {
-    /// Its name.
     pub name: String,
     /// URL that it is fetched from, without user and password.
     pub address: String,

@@ -11,7 +11,7 @@ use super::facts::{Claim, FileStatus, LostLines, ProcessEnd, Shadow, full_path};
 use super::state::{Attempt, Findings};
 use crate::source::text::{count, names};
 use crate::source::{Kind, RepoPath};
-use crate::task::{Stage, TaskKey};
+use crate::task::{Stage, TaskKey, typed_id};
 use crate::turn::verify::footer;
 use claims::{only_talked, says_blocked, says_nothing_to_do, unclear};
 use std::collections::{BTreeMap, BTreeSet};
@@ -419,7 +419,7 @@ fn too_few_passed(result: &CheckResult, evidence: &Evidence<'_>) -> Option<Strin
             "shows too few tests: {} passed by its reports{last}. If fewer are right, a person says so: `ralph \
              accept {}`.",
             count(passed, "test"),
-            evidence.attempt.key
+            typed_id(&evidence.attempt.key.written_id())
         )
     })
 }
@@ -457,7 +457,7 @@ fn verdict_by_boxes(evidence: &Evidence<'_>) -> Decision {
     match evidence.seen.claims.as_slice() {
         [claim] if claim.key == work && claim.from.is_done() && !claim.to.is_done() => {
             Decision::Rework(vec![format!(
-                "The reviewer opened {work} and printed no reason."
+                "The reviewer unticked {work} and printed no reason."
             )])
         }
         [claim] if claim.key == *key && claim.to.is_done() => Decision::Accept,

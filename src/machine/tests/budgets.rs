@@ -88,7 +88,7 @@ fn a_task_and_an_attempt_have_budgets_of_their_own() {
     sim.agent(uses(1_500_000, 0, None));
     assert_eq!(
         stopped(&mut sim),
-        "An attempt of 1. used $1.50 of $1.00 (limits.*.attempt)."
+        "An attempt of task 1 used $1.50 of $1.00 (limits.*.attempt)."
     );
 }
 

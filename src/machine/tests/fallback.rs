@@ -258,7 +258,7 @@ fn the_entries_say_who_is_out_and_who_stood_in() {
         told[1]
     );
     assert!(
-        told[2].contains("Every agent of 2. is out of quota or reach; `b` is back first."),
+        told[2].contains("Every agent of task 2 is out of quota or reach; `b` is back first."),
         "{}",
         told[2]
     );

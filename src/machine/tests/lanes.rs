@@ -2,7 +2,7 @@
 
 use super::sim::*;
 use crate::machine::event::Event;
-use crate::machine::lanes::{Unit, longest_chain, number, open_tasks, unit_of, units};
+use crate::machine::lanes::{LaneUnit, longest_chain, number, open_tasks, unit_of, units};
 use crate::machine::policy::{LaneTasks, Policy};
 use crate::machine::state::State;
 use crate::machine::stop::StopReason;
@@ -114,7 +114,7 @@ fn tasks_below_a_marked_one_belong_to_its_lane() {
     let all = units(&state.spec_state().rows, LaneTasks::Marked);
     for (family, unit) in [("1", "1"), ("1.1", "1"), ("1.2", "1"), ("2.1", "2")] {
         let found = unit_of(&all, &state.spec_state().rows, family);
-        assert_eq!(found.map(Unit::name), Some(unit), "{family}");
+        assert_eq!(found.map(LaneUnit::name), Some(unit), "{family}");
     }
 }
 

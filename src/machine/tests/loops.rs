@@ -159,7 +159,7 @@ fn only_what_was_named_is_taken_and_nothing_past_a_persons_stop() {
             ..Policy::default()
         };
         let found = match next(state.spec_state(), &policy) {
-            NextStep::Take(key) => key.to_string(),
+            NextStep::Take(key) => key.written_id(),
             NextStep::Stuck(_) => "stuck".to_owned(),
             NextStep::Approve(_) => "a person".to_owned(),
             NextStep::AllDone => match all_done(state.spec_state(), &policy) {
@@ -184,7 +184,7 @@ fn the_first_open_required_eligible_box_in_document_order_is_chosen() {
             ..Policy::default()
         };
         let chosen = match choose(state_of(text).spec_state(), &policy) {
-            NextStep::Take(key) => key.to_string(),
+            NextStep::Take(key) => key.written_id(),
             NextStep::AllDone => "done".to_owned(),
             NextStep::Stuck(reasons) => {
                 assert!(
@@ -194,7 +194,10 @@ fn the_first_open_required_eligible_box_in_document_order_is_chosen() {
                 "stuck".to_owned()
             }
             NextStep::Approve(key) => {
-                format!("a person at {}", state_of(text).spec_state().name(&key))
+                format!(
+                    "a person at {}",
+                    state_of(text).spec_state().written_name(&key)
+                )
             }
         };
         assert_eq!(chosen, *expected, "{text}");
@@ -263,7 +266,7 @@ fn a_blocked_family_is_passed_over_when_asked_and_taken_again_after_retry() {
     let StopReason::Blocked { reasons } = sim.run() else {
         panic!()
     };
-    assert!(reasons[0].contains("1. is blocked"), "{reasons:?}");
+    assert!(reasons[0].contains("task 1 is blocked"), "{reasons:?}");
     assert_eq!(sim.boxes(), "1._ 2.x");
     sim.start(policy, &["1"]);
     sim.agent(Act::commits(&[("src/main/B", "b")]));
@@ -727,7 +730,7 @@ fn an_agent_that_says_blocked_hands_its_task_to_a_person() {
         panic!()
     };
     let why = "the agent says: R2 and R3 contradict each other";
-    assert_eq!(reasons, [format!("tasks.md:1: 1. is blocked: {why}")]);
+    assert_eq!(reasons, [format!("tasks.md:1: task 1 is blocked: {why}")]);
     assert_eq!(
         sim.boxes(),
         "1._ 1.REQ-CHECK_ 2._",

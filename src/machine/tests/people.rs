@@ -79,7 +79,8 @@ fn after_a_lost_supervisor_edits_are_nobodys_until_a_person_speaks() {
         panic!("{effects:?}")
     };
     assert!(
-        stop.to_string().contains("after iteration 1 (ticked: 2.)"),
+        stop.to_string()
+            .contains("after iteration 1 (ticked: task 2)"),
         "{stop}"
     );
     sim.feed(&Event::RunStopped { stop: stop.clone() });
@@ -144,7 +145,7 @@ fn a_persons_edits_between_attempts_are_obeyed() {
     sim.start(rules(), &[]);
     sim.agent(Act::commits(&[("src/main/A", "m2")]));
     assert_eq!(sim.run(), StopReason::AllDone);
-    assert_eq!(sim.orders[1].key.to_string(), "1.");
+    assert_eq!(sim.orders[1].key.written_id(), "1.");
 }
 
 #[test]
@@ -498,10 +499,10 @@ fn a_task_to_approve_ends_the_run_until_a_person_accepts_it() {
     let stop = sim.run();
     assert_eq!(
         stop.to_string(),
-        "The run waits for a person at 2.: APPROVE the schema"
+        "The run waits for a person at task 2: APPROVE the schema"
     );
     assert!(
-        stop.hint().contains("`ralph accept 2. --reason …`"),
+        stop.hint().contains("`ralph accept 2 --reason …`"),
         "{}",
         stop.hint()
     );

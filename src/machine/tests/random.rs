@@ -105,13 +105,12 @@ proptest! {
 
         // The boxes are exactly what the entries say was written, from a file that was all open.
         let mut told: BTreeMap<String, bool> = BTreeMap::new();
-        for words in sim.entries.iter().flat_map(|entry| &entry.boxes) {
-            let (what, name) = words.split_once(' ').unwrap();
-            let ticked = what == "ticked";
-            prop_assert_ne!(told.insert(name.to_owned(), ticked), Some(ticked), "{} twice", words);
+        for change in sim.entries.iter().flat_map(|entry| &entry.boxes) {
+            let ticked = change.ticked;
+            prop_assert_ne!(told.insert(change.task.clone(), ticked), Some(ticked), "{} twice", change);
         }
         for row in &sim.state.spec_state().rows {
-            let name = row.key.to_string();
+            let name = row.key.written_id();
             prop_assert_eq!(row.mark.is_done(), told.get(&name) == Some(&true), "{}", name);
         }
         prop_assert!(sim.text.matches("[x]").count() == told.values().filter(|ticked| **ticked).count());

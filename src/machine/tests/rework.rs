@@ -27,8 +27,8 @@ fn a_gates_fail_opens_the_work_and_sends_it_the_reasons() {
     sim.gate(pass()).agent(Act::pass());
     assert_eq!(sim.run(), StopReason::AllDone);
     assert_eq!(sim.orders[3].reasons, ["Foo has 50%."]);
-    assert_eq!(sim.orders[3].key.to_string(), "1.");
-    assert_eq!(sim.entries[3].boxes, ["opened 1."]);
+    assert_eq!(sim.orders[3].key.written_id(), "1.");
+    assert_eq!(box_changes(&sim.entries[3]), ["unticked task 1"]);
     assert!(sim.notified.contains(&"gate-fail"));
     assert_eq!(
         sim.gates[1].former_targets.iter().collect::<Vec<_>>(),
@@ -135,16 +135,18 @@ fn an_accepted_rework_opens_the_boxes_that_stand_for_other_content() {
             .filter(|entry| entry.task == "1.")
             .nth(1)
             .unwrap();
-        let mut expected: Vec<String> =
-            opened.iter().map(|name| format!("opened {name}")).collect();
-        expected.push("ticked 1.".to_owned());
-        let mut boxes = entry.boxes.clone();
+        let mut expected: Vec<String> = opened
+            .iter()
+            .map(|name| format!("unticked {name}"))
+            .collect();
+        expected.push("ticked task 1".to_owned());
+        let mut boxes = box_changes(entry);
         boxes.sort();
         expected.sort();
         assert_eq!(boxes, expected, "{what}");
         // FINAL vouched for the HEADs that the first survey saw: the first acceptance unticked it.
         assert!(
-            sim.entries[0].boxes.contains(&"opened FINAL".to_owned()),
+            box_changes(&sim.entries[0]).contains(&"unticked FINAL".to_owned()),
             "{what}"
         );
     }
@@ -252,7 +254,7 @@ fn rework_used_up_blocks_the_family() {
     };
     assert_eq!(
         reasons,
-        ["tasks.md:1: 1. is blocked: 1.PITEST failed after 2 reworks."]
+        ["tasks.md:1: task 1 is blocked: 1.PITEST failed after 2 reworks."]
     );
     let is_last: Vec<bool> = sim.gates.iter().map(|order| order.is_last).collect();
     assert_eq!(
@@ -317,10 +319,13 @@ fn a_parent_is_ticked_with_its_last_child_without_an_attempt_and_opened_with_any
         .agent(Act::commits(&[("src/main/B", "b2")]));
     sim.agent(Act::pass());
     assert_eq!(sim.run(), StopReason::AllDone);
-    assert_eq!(sim.entries[1].boxes, ["ticked 1.", "ticked 1.2."]);
     assert_eq!(
-        sim.entries[2].boxes,
-        ["opened 1.", "opened 1.1.", "opened 1.2."]
+        box_changes(&sim.entries[1]),
+        ["ticked task 1", "ticked task 1.2"]
+    );
+    assert_eq!(
+        box_changes(&sim.entries[2]),
+        ["unticked task 1", "unticked task 1.1", "unticked task 1.2"]
     );
     assert!(sim.log.iter().all(|line| line != "agent 1."));
 }
@@ -334,7 +339,10 @@ fn a_parents_gate_opens_the_last_child_that_changed_the_failing_class() {
     sim.gate(fail(&["src/main/A"]));
     sim.agent(Act::commits(&[TEST])).gate(pass());
     assert_eq!(sim.run(), StopReason::AllDone);
-    assert_eq!(sim.entries[2].boxes, ["opened 1.", "opened 1.1."]);
+    assert_eq!(
+        box_changes(&sim.entries[2]),
+        ["unticked task 1", "unticked task 1.1"]
+    );
     assert_eq!(sim.gates[0].accumulated.touched["p"].len(), 2);
 }
 
@@ -355,7 +363,10 @@ fn a_gate_opens_its_task_and_the_optional_child_when_each_changed_a_failing_clas
         .agent(Act::commits(&[("src/main/B", "b2")]))
         .gate(pass());
     assert_eq!(sim.run(), StopReason::AllDone);
-    assert_eq!(sim.entries[2].boxes, ["opened 1.", "opened 1.1."]);
+    assert_eq!(
+        box_changes(&sim.entries[2]),
+        ["unticked task 1", "unticked task 1.1"]
+    );
     assert_eq!(sim.boxes(), "1.x 1.1.x 1.PITESTx");
 }
 
@@ -380,14 +391,14 @@ fn a_gate_of_wider_reach_judges_its_families_and_opens_the_one_that_is_responsib
         .iter()
         .find(|entry| entry.task == "END.PITEST")
         .unwrap();
-    assert_eq!(fails.boxes, ["opened 2."]);
+    assert_eq!(box_changes(fails), ["unticked task 2"]);
     let redone = sim
         .entries
         .iter()
         .filter(|entry| entry.task == "2.")
         .nth(1)
         .unwrap();
-    assert_eq!(redone.boxes, ["ticked 2.", "opened G1.PITEST"]);
+    assert_eq!(box_changes(redone), ["ticked task 2", "unticked G1.PITEST"]);
 }
 
 #[test]

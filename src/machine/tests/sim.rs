@@ -275,7 +275,7 @@ impl Sim {
                 shared_limits: self.act.notices.clone(),
             },
             Effect::StartAgent(order) => {
-                self.log.push(format!("agent {}", order.key));
+                self.log.push(format!("agent {}", order.key.written_id()));
                 let agent = order.agent.clone();
                 self.orders.push(*order);
                 self.act = match self.endless {
@@ -356,7 +356,7 @@ impl Sim {
                 check, packages, ..
             } => self.answer_check(check, &packages),
             Effect::RunGate(order) => {
-                self.log.push(format!("gate {}", order.key));
+                self.log.push(format!("gate {}", order.key.written_id()));
                 self.gates.push(*order);
                 let report = Box::new(self.next_report());
                 let heads = self.snapshot().heads();
@@ -381,7 +381,7 @@ impl Sim {
                     .cloned()
                     .collect();
                 for (key, mark) in written {
-                    self.write_box(&key.to_string(), mark);
+                    self.write_box(&key.written_id(), mark);
                 }
                 Event::BoxesFlipped { flips }
             }
@@ -643,7 +643,7 @@ impl Sim {
     /// By its name, or by its line: `tasks.md:4`.
     pub(super) fn key(&self, name: &str) -> TaskKey {
         let is_it =
-            |row: &Row| row.key.to_string() == name || format!("tasks.md:{}", row.line) == name;
+            |row: &Row| row.key.written_id() == name || format!("tasks.md:{}", row.line) == name;
         let row = self.rows().into_iter().find(is_it);
         row.unwrap_or_else(|| panic!("no box {name}")).key
     }
@@ -662,7 +662,7 @@ impl Sim {
         let all: Vec<String> = file
             .box_rows()
             .iter()
-            .map(|row| format!("{}{}", row.key, shown(row.mark)))
+            .map(|row| format!("{}{}", row.key.written_id(), shown(row.mark)))
             .collect();
         all.join(" ")
     }
@@ -692,6 +692,11 @@ fn kept(reference: &str) -> KeptWork {
 }
 
 /// The rules of a run when nothing is configured.
+/// The changes of boxes that an entry lists.
+pub(super) fn box_changes(entry: &ProgressEntry) -> Vec<String> {
+    entry.boxes.iter().map(ToString::to_string).collect()
+}
+
 pub(super) fn rules() -> Policy {
     Policy {
         attempts: 3,

@@ -68,12 +68,12 @@ fn a_fail_opens_for_each_class_the_last_family_that_changed_it() {
         .iter()
         .find(|entry| entry.task == "END.PITEST")
         .unwrap();
-    assert_eq!(fails.boxes, ["opened 1.", "opened 2."]);
+    assert_eq!(box_changes(fails), ["unticked task 1", "unticked task 2"]);
     let reworks: Vec<_> = sim
         .orders
         .iter()
         .filter(|order| !order.reasons.is_empty())
-        .map(|order| order.key.to_string())
+        .map(|order| order.key.written_id())
         .collect();
     assert_eq!(reworks, ["1.", "2."]);
     assert_eq!(
@@ -180,7 +180,7 @@ fn a_group_gate_stays_ticked_when_another_group_is_reworked_and_the_end_gate_doe
         .gate(pass())
         .gate(pass());
     assert_eq!(sim.run(), StopReason::AllDone);
-    let gates: Vec<_> = sim.gates.iter().map(|gate| gate.key.to_string()).collect();
+    let gates: Vec<_> = sim.gates.iter().map(|gate| gate.key.written_id()).collect();
     assert_eq!(
         gates,
         [

@@ -155,9 +155,6 @@ fn survivor_text(shown: &ReportView<'_>, class: &ClassScore) -> String {
     let mut all = Vec::new();
     for survivor in here {
         let mutant = &survivor.mutant;
-        let place = shown
-            .survivor_file(survivor)
-            .map_or_else(|| line(&mutant.file, 300), |file| file.to_text());
         let source = line(&survivor.source, 500);
         let source = if source.is_empty() {
             source
@@ -165,8 +162,8 @@ fn survivor_text(shown: &ReportView<'_>, class: &ClassScore) -> String {
             format!("\n{source}")
         };
         all.push(format!(
-            "{place}:{} {}: {}{source}",
-            mutant.line,
+            "{} {}: {}{source}",
+            shown.survivor_place(survivor),
             line(&mutant.mutator, 200),
             describe_survivor(survivor)
         ));

@@ -60,7 +60,6 @@ impl Folders {
 pub struct ReportView<'a> {
     /// The gate: `PITEST`.
     pub gate: &'a str,
-    /// Its report.
     pub report: &'a GateReport,
     /// The directories of its packages.
     pub folders: &'a Folders,
@@ -192,9 +191,19 @@ impl ReportView<'_> {
     }
 
     /// The file of a survivor in the checkout.
-    pub(super) fn survivor_file(&self, survivor: &Survivor) -> Option<RepoPath> {
+    fn survivor_file(&self, survivor: &Survivor) -> Option<RepoPath> {
         self.folders
             .checkout_path(&survivor.package, survivor.path.as_ref()?)
+    }
+
+    /// The file and line of a survivor, as a person opens it.
+    pub(super) fn survivor_place(&self, survivor: &Survivor) -> String {
+        let mutant = &survivor.mutant;
+        let file = match self.survivor_file(survivor) {
+            Some(file) => file.to_text(),
+            None => line(&mutant.file, 300),
+        };
+        format!("{file}:{}", mutant.line)
     }
 }
 

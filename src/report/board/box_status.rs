@@ -2,7 +2,6 @@
 
 use crate::task::Mark;
 
-/// Status of a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoxStatus {
     /// Something is being done for it now.
@@ -29,7 +28,6 @@ pub enum BoxStatus {
     Rework(u32),
     /// Open, and taken with `--optional` only.
     Optional,
-    /// Open.
     Open,
 }
 

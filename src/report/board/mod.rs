@@ -91,7 +91,6 @@ pub struct BoardRow {
 pub struct BoardCell {
     /// The box.
     pub key: TaskKey,
-    /// Its status.
     pub status: BoxStatus,
     /// Ticked.
     pub done: bool,
@@ -224,9 +223,22 @@ impl Board {
     }
 
     /// The name of a box, as a person types it.
-    pub fn name_of(&self, key: &TaskKey) -> String {
-        self.family_of(key)
-            .map_or_else(|| key.to_string(), |line| key.display_name(line.line))
+    pub fn typed_name(&self, key: &TaskKey) -> String {
+        let line = self.family_of(key).map_or(0, |family| family.line);
+        key.typed_name(line)
+    }
+
+    /// A box with its text: `task 2: Sum the lines`, `2.PITEST`, `tasks.md:12: Write the docs`.
+    pub fn name_and_text(&self, key: &TaskKey) -> String {
+        let name = if key.has_id() {
+            key.to_string()
+        } else {
+            self.typed_name(key)
+        };
+        match self.text_of(key) {
+            "" => name,
+            text => format!("{name}: {text}"),
+        }
     }
 
     fn family_of(&self, key: &TaskKey) -> Option<&BoardRow> {

@@ -170,7 +170,7 @@ fn who_is_out_of_quota_and_who_stands_in_is_told_while_it_is_so() {
         &state,
     );
     insta::assert_snapshot!(table::status_lines(&board(&state, &spent, true), 100)[1..3].join("\n"), @"
-    now: 2. agent (c), iteration 12, after 1 rejected
+    now: task 2 agent (c), iteration 12, after 1 rejected
     The agent a is out of quota or reach until 2026-11-22 11:20 UTC.
     ");
     assert_eq!(
@@ -196,63 +196,63 @@ fn a_working_loop_in_a_terminal_of_the_usual_width() {
     let board = board(&state, &spent, true);
     insta::assert_snapshot!(table::status_lines(&board, 100).join("\n"), @r#"
     tasks.md: 8 of 15 boxes ticked, 12 iterations, attempting
-    now: 2. agent, iteration 12, after 1 rejected
+    now: task 2 agent, iteration 12, after 1 rejected
 
     TASK   TEXT                                TEST-FIRST  IMPLEMENT    REQ-CHECK  PITEST  PRE-CR  FINAL
-    1.     Sum the lines of an order           done        done         PASS       PASS    PASS
-    2.     Discounts by quantity, rounded ha…  done        running      open       FAIL    open
-    3.     数字を数える                                    person
-    4.     Write the manual                                commit only
-    5.     Somebody's                                      [-]
-    6.     Nice to have                                    optional
+    1      Sum the lines of an order           done        done         PASS       PASS    PASS
+    2      Discounts by quantity, rounded ha…  done        running      open       FAIL    open
+    3      数字を数える                                    person
+    4      Write the manual                                commit only
+    5      Somebody's                                      [-]
+    6      Nice to have                                    optional
     FINAL  Validate                                                                                open
 
-    2. is open:
+    task 2 is open:
       - The mutation score of class a.B is 50% (1/2).
       - survivor B.java:7
-    next: 2. Discounts by quantity, rounded half up, never below zero
+    next: task 2: Discounts by quantity, rounded half up, never below zero
     gate PITEST: 1 PASS, 1 FAIL
     time: runs 20 min 7 s, agents 0 s, gates 0 s; cost: not reported
     run: active (process 7 (start time 8) since 2026-11-22T10:00:00Z)
     "#);
     insta::assert_snapshot!(table::status_lines(&board, 60).join("\n"), @r#"
     tasks.md: 8 of 15 boxes ticked, 12 iterations, attempting
-    now: 2. agent, iteration 12, after 1 rejected
+    now: task 2 agent, iteration 12, after 1 rejected
 
     TASK   TEXT             TEST  IMPL  REQ   PITEST  CR    FIN
-    1.     Sum the lines…   done  done  PASS  PASS    PASS
-    2.     Discounts by q…  done  run   open  FAIL    open
-    3.     数字を数える           pers
-    4.     Write the manu…        cmt
-    5.     Somebody's             [-]
-    6.     Nice to have           opt
+    1      Sum the lines…   done  done  PASS  PASS    PASS
+    2      Discounts by q…  done  run   open  FAIL    open
+    3      数字を数える           pers
+    4      Write the manu…        cmt
+    5      Somebody's             [-]
+    6      Nice to have           opt
     FINAL  Validate                                         open
 
-    2. is open:
+    task 2 is open:
       - The mutation score of class a.B is 50% (1/2).
       - survivor B.java:7
-    next: 2. Discounts by quantity, rounded half up, never below zero
+    next: task 2: Discounts by quantity, rounded half up, never below zero
     gate PITEST: 1 PASS, 1 FAIL
     time: runs 20 min 7 s, agents 0 s, gates 0 s; cost: not reported
     run: active (process 7 (start time 8) since 2026-11-22T10:00:00Z)
     "#);
     insta::assert_snapshot!(table::status_lines(&board, 20).join("\n"), @r#"
     tasks.md: 8 of 15 boxes ticked, 12 iterations, attempting
-    now: 2. agent, iteration 12, after 1 rejected
+    now: task 2 agent, iteration 12, after 1 rejected
 
     TASK   TEST  IMPL  …
-    1.     done  done
-    2.     done  run
-    3.           pers
-    4.           cmt
-    5.           [-]
-    6.           opt
+    1      done  done
+    2      done  run
+    3            pers
+    4            cmt
+    5            [-]
+    6            opt
     FINAL
 
-    2. is open:
+    task 2 is open:
       - The mutation score of class a.B is 50% (1/2).
       - survivor B.java:7
-    next: 2. Discounts by quantity, rounded half up, never below zero
+    next: task 2: Discounts by quantity, rounded half up, never below zero
     gate PITEST: 1 PASS, 1 FAIL
     time: runs 20 min 7 s, agents 0 s, gates 0 s; cost: not reported
     run: active (process 7 (start time 8) since 2026-11-22T10:00:00Z)
@@ -503,8 +503,8 @@ fn what_was_used_is_said_with_who_reported_it_and_nothing_is_not_zero() {
         lines[1..4],
         [
             "0 attempts, 0 reworks",
-            "  2.: $0.32, 1 token",
-            "  1.: 900 tokens"
+            "  task 2: $0.32, 1 token",
+            "  task 1: 900 tokens"
         ]
     );
 }

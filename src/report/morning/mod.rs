@@ -13,11 +13,12 @@ pub use links::{Forge, commit_pages, is_inside, relative_address, repository_pag
 pub use summary::{LegendEntry, OpenEntry, PageFact};
 
 use self::timeline::{TimedTask, Timeline};
-use super::board::{self, Board, BoardCell, BoardRow, BoxStatus};
+use super::board::{self, Board, BoardRow, BoxStatus};
 use super::story::{Happened, IterationStory, LinkedReport, Story};
 use super::table;
 use crate::machine::budget::dollars;
 use crate::source::text::{count, duration};
+use crate::task::{spoken_id, typed_id};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use minijinja::syntax::SyntaxConfig;
@@ -104,7 +105,6 @@ pub struct PageTask {
 /// A box of a task.
 #[derive(Clone, Debug, Serialize)]
 pub struct PageBox {
-    /// The stage.
     pub stage: String,
     /// State of the box, for people.
     pub words: String,
@@ -117,7 +117,6 @@ pub struct PageBox {
 pub struct ScoreRow {
     /// The box.
     pub name: String,
-    /// The iteration.
     pub iteration: u64,
     /// Per cent, rounded down.
     pub percent: u64,
@@ -298,6 +297,8 @@ fn page_environment(
     let mut environment = Environment::new();
     environment.set_syntax(syntax);
     environment.set_auto_escape_callback(escaping);
+    environment.add_filter("typed", |id: &str| typed_id(id).to_owned());
+    environment.add_filter("spoken", spoken_id);
     Ok(environment)
 }
 
@@ -309,7 +310,7 @@ fn task(board: &Board, line: &BoardRow, told: &[&IterationStory]) -> PageTask {
         boxes: line
             .cells
             .values()
-            .map(|cell: &BoardCell| PageBox {
+            .map(|cell| PageBox {
                 stage: cell.key.stage.stage_word().to_owned(),
                 words: cell.status.status_words(),
                 standing: cell.status.status_name(),
@@ -328,7 +329,7 @@ fn task(board: &Board, line: &BoardRow, told: &[&IterationStory]) -> PageTask {
             && !line
                 .cells
                 .values()
-                .all(|cell: &BoardCell| cell.done || cell.status == BoxStatus::Optional),
+                .all(|cell| cell.done || cell.status == BoxStatus::Optional),
         ..PageTask::default()
     }
 }

@@ -118,11 +118,10 @@ pub(super) fn facts(board: &Board) -> Vec<PageFact> {
     }
     match &board.next {
         NextStep::Take(key) => {
-            let task = format!("{} {}", board.name_of(key), board.text_of(key));
-            add("Next", task.trim_end().to_owned());
+            add("Next", board.name_and_text(key));
         }
         NextStep::Approve(key) => {
-            let command = format!("`ralph accept {} --reason …`", board.name_of(key));
+            let command = format!("`ralph accept {} --reason …`", board.typed_name(key));
             add("Next", format!("you: {command}: {}", board.text_of(key)));
         }
         NextStep::AllDone | NextStep::Stuck(_) => {}
@@ -194,7 +193,7 @@ pub(super) fn open_entries(board: &Board, anchors: &[String]) -> Vec<OpenEntry> 
         }
         if let Some(why) = &line.blocked {
             entries.push(OpenEntry {
-                what: format!("{} is blocked", table::row_id(line)),
+                what: format!("{} is blocked", table::row_title(line)),
                 anchor: anchor.clone(),
                 reasons: vec![why.clone()],
             });
@@ -212,11 +211,7 @@ pub(super) fn legend(board: &Board) -> Vec<LegendEntry> {
             standing: cell.status.status_name(),
             words: meaning(cell.status),
         };
-        if !entry.words.is_empty()
-            && legend
-                .iter()
-                .all(|known: &LegendEntry| known.words != entry.words)
-        {
+        if !entry.words.is_empty() && legend.iter().all(|known| known.words != entry.words) {
             legend.push(entry);
         }
     }

@@ -3,6 +3,7 @@
 use crate::report::board;
 use crate::report::story::IterationStory;
 use crate::source::text::{count, duration};
+use crate::task::spoken_id;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -76,7 +77,7 @@ impl Timeline {
                 let title = format!(
                     "Iteration {}, {}: {} ({})",
                     told.happened.iteration,
-                    told.happened.task,
+                    spoken_id(&told.happened.task),
                     told.happened.headline,
                     duration(told.iteration_seconds())
                 );

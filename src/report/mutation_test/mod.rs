@@ -68,7 +68,7 @@ fn read_number(
     whole
         .parse()
         .ok()
-        .filter(|number: &u64| range.contains(number))
+        .filter(|number| range.contains(number))
         .ok_or_else(|| {
             let (first, last) = range.into_inner();
             ToolRefusal::usage_refusal(

@@ -23,7 +23,7 @@ use std::time::Instant;
 pub(super) struct Stream {
     /// Open until the end of the output was seen. After it is closed, the process gets an error when it writes.
     pub(super) pipe: Option<File>,
-    pub(super) log: Log,
+    pub(super) log: CappedLog,
     /// Its events and their start, if it is a transcript.
     transcript: Option<(Live, Instant)>,
 }
@@ -33,7 +33,7 @@ impl Stream {
     /// was announced as readable.
     pub(super) fn new(
         pipe: PipeReader,
-        log: Log,
+        log: CappedLog,
         transcript: Option<TranscriptFormat>,
     ) -> io::Result<Self> {
         fcntl(&pipe, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
@@ -111,7 +111,7 @@ impl Stream {
 
 /// The log of one stream.
 #[derive(Debug)]
-pub(super) struct Log {
+pub(super) struct CappedLog {
     path: PathBuf,
     file: File,
     /// Maximum bytes of the beginning.
@@ -122,7 +122,7 @@ pub(super) struct Log {
     total: u64,
 }
 
-impl Log {
+impl CappedLog {
     /// Creates the file, mode 0600. An existing path (for example a planted link) is unlinked, not followed.
     pub(super) fn create(path: &Path, cap: u64) -> io::Result<Self> {
         make_parents(path)?;
@@ -203,13 +203,13 @@ impl Log {
 
 #[cfg(test)]
 mod tests {
-    use super::Log;
+    use super::CappedLog;
     use proptest::prelude::*;
 
     fn logged(cap: u64, pieces: &[Vec<u8>]) -> Vec<u8> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
-        let mut log = Log::create(&path, cap).unwrap();
+        let mut log = CappedLog::create(&path, cap).unwrap();
         for piece in pieces {
             log.add(piece).unwrap();
             assert!(path.metadata().unwrap().len() <= cap);
@@ -234,7 +234,7 @@ mod tests {
         let (path, target) = (folder.path().join("log"), folder.path().join("target"));
         fs_err::write(&target, "kept").unwrap();
         fs_err::os::unix::fs::symlink(&target, &path).unwrap();
-        Log::create(&path, 100).unwrap().add(b"new").unwrap();
+        CappedLog::create(&path, 100).unwrap().add(b"new").unwrap();
         assert_eq!(fs_err::read(&target).unwrap(), b"kept");
         assert_eq!(fs_err::read(&path).unwrap(), b"new");
     }

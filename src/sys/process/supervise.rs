@@ -3,7 +3,7 @@
 //! Promises: no descendant of the process can leave its tree, as far as the system shows ([`super::descendants`]). Its
 //! own environment is empty. When its lifeline ends, it kills the tree and ends.
 
-use super::capture::{Log, Stream};
+use super::capture::{CappedLog, Stream};
 use super::descendants::{Descendants, Lineage as _};
 use super::watch::{LaunchedProcess, Watch};
 use super::wire::{SupervisorLink, SupervisorReport};
@@ -170,7 +170,7 @@ fn outputs(spec: &ProcessSpec, streams: &mut Vec<Stream>) -> io::Result<(PipeWri
         let (reader, writer): (PipeReader, PipeWriter) = io::pipe()?;
         streams.push(Stream::new(
             reader,
-            Log::create(path, spec.log_cap)?,
+            CappedLog::create(path, spec.log_cap)?,
             transcript,
         )?);
         Ok(writer)

@@ -50,9 +50,9 @@ fn a_box_that_has_the_state_needs_no_edit() {
 fn a_flip_that_cannot_be_says_why() {
     let file = parse("- [✅] 1. a\n- [ ] 2. b\n- [ ] 2.PITEST\n- [ ] 2.PITEST\n");
     let say = |name: &str, to| file.flip_box(&key(name), to).unwrap_err().to_string();
-    insta::assert_snapshot!(say("7.", Mark::DONE), @"The task file has no box `7.`.");
-    insta::assert_snapshot!(say("2.PITEST", Mark::DONE), @"The task file has more than one box `2.PITEST`.");
-    insta::assert_snapshot!(say("1.", Mark::DONE), @"The box of `1.` holds `✅`, which takes more than one byte, and ralph changes single bytes only.");
+    insta::assert_snapshot!(say("7.", Mark::DONE), @"The task file has no task 7.");
+    insta::assert_snapshot!(say("2.PITEST", Mark::DONE), @"The task file has more than one 2.PITEST.");
+    insta::assert_snapshot!(say("1.", Mark::DONE), @"The box of task 1 holds `✅`, which takes more than one byte, and ralph changes single bytes only.");
     insta::assert_snapshot!(say("2.", Mark('\n')), @r"`\n` cannot mark a box.");
     for to in ['P', '1', '✅', '[', ']', '\\', '\r'] {
         assert_eq!(

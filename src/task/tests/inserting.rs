@@ -533,7 +533,7 @@ fn no_gate_goes_behind_what_is_done_unless_it_is_asked_for() {
         let names = |boxes: &[(TaskKey, u32)]| {
             boxes
                 .iter()
-                .map(|(key, _)| key.to_string())
+                .map(|(key, _)| key.written_id())
                 .collect::<Vec<_>>()
         };
         (
@@ -586,19 +586,22 @@ fn a_task_that_only_writes_tests_gets_no_gate() {
         let planned = plan_gate(&file.box_rows(), "PITEST", placement).unwrap();
         planned
             .into_iter()
-            .map(|planned| planned.key.to_string())
+            .map(|planned| planned.key.written_id())
             .collect::<Vec<_>>()
     };
     assert_eq!(gates(&Placement::Each), ["T011.PITEST", "T013.PITEST"]);
     let named = Placement::After(vec!["T010".to_owned()]);
     assert_eq!(gates(&named), ["T010.PITEST"], "a named task gets its gate");
-    assert_eq!(tasks_of_tests_alone(&file.box_rows()), ["T010.", "T012."]);
+    assert_eq!(
+        tasks_of_tests_alone(&file.box_rows()),
+        ["task T010", "task T012"]
+    );
 
     let only_tests = parse("## A\n- [ ] 1. Unit tests\n## B\n- [ ] 2. Price\n");
     let groups = plan_gate(&only_tests.box_rows(), "PITEST", &Placement::Groups).unwrap();
     let groups: Vec<String> = groups
         .into_iter()
-        .map(|planned| planned.key.to_string())
+        .map(|planned| planned.key.written_id())
         .collect();
     assert_eq!(groups, ["G2.PITEST"]);
 

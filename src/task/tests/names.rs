@@ -9,7 +9,7 @@ fn shown(task: &str) -> String {
     let rows = rows(format!("- [ ] {task}\n"));
     let row = rows.first().expect("a task");
     let name = if row.key.has_id() {
-        row.key.to_string()
+        row.key.written_id()
     } else {
         "-".to_owned()
     };
@@ -24,7 +24,7 @@ fn the_stages_of_an_optional_task_are_optional() {
     let optional: Vec<String> = file
         .iter()
         .filter(|row| row.optional)
-        .map(|row| row.key.to_string())
+        .map(|row| row.key.written_id())
         .collect();
     assert_eq!(optional, ["1.TEST-FIRST", "1.", "1.PITEST", "2.REQ-CHECK"]);
 }
@@ -224,7 +224,7 @@ fn a_box_keeps_the_id_of_its_heading_whatever_gates_come_beside_it() {
         let work = rows
             .iter()
             .filter(|row| !row.key.stage.is_gate())
-            .map(|row| row.key.to_string());
+            .map(|row| row.key.written_id());
         assert_eq!(work.collect::<Vec<_>>(), ["1.1.", "1.2."], "{placement:?}");
     }
 }

@@ -75,10 +75,10 @@ fn problems_are_whole_sentences_with_a_next_action() {
     insta::assert_snapshot!(shown.join("\n"), @r#"
     3: `2.PITEST` is on line 2 and again on line 3. ("doubled-stage")
     Remove one of the two lines, or give one of them another id.
-    4: `3.PRE-CR` is a stage of task `3.`, which has no box in this file. ("orphan-stage")
+    4: `3.PRE-CR` is a stage of task 3, which has no box in this file. ("orphan-stage")
     Add a line `- [ ] 3. …` before it, or remove the stage.
-    7: `4.PITEST` is a stage of task `4.`, which this file has more than once. ("stage-of-doubled-task")
-    Give each task an id of its own, so that it is clear which `4.` is meant.
+    7: `4.PITEST` is a stage of task 4, which this file has more than once. ("stage-of-doubled-task")
+    Give each task an id of its own, so that it is clear which one is meant.
     "#);
 }
 

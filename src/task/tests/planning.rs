@@ -9,7 +9,7 @@ use crate::task::{plan_gate, plan_stages};
 /// Lists each box as its key, the side, and the key of its neighbour.
 fn shown(text: &str, wanted: &[PlannedBox]) -> Vec<String> {
     let rows = rows(text);
-    let name = |key: &TaskKey| key.to_string();
+    let name = |key: &TaskKey| key.written_id();
     wanted
         .iter()
         .map(|wanted| match wanted.position {

@@ -133,7 +133,7 @@ fn tree(text: &str) -> String {
             .parent
             .map_or_else(|| "-".to_owned(), |parent| name(&parent));
         let stage = if row.key.has_id() {
-            row.key.to_string()
+            row.key.written_id()
         } else {
             row.text
         };

@@ -33,7 +33,7 @@ fn parse(text: &str) -> TaskFile {
 fn shown(rows: &[Row]) -> Vec<String> {
     let line = |row: &Row| {
         let name = if row.key.has_id() {
-            row.key.to_string()
+            row.key.written_id()
         } else {
             format!("-{}", row.key.stage.stage_word())
         };
@@ -143,7 +143,7 @@ fn a_gate_stands_wherever_its_author_named_a_task() {
     let optional: Vec<String> = rows
         .iter()
         .filter(|row| row.optional)
-        .map(|row| row.key.to_string())
+        .map(|row| row.key.written_id())
         .collect();
     assert_eq!(optional, ["1.2.", "1.2.PITEST"]);
     let all_done = SPEC.replace("[ ]", "[x]");

@@ -28,19 +28,19 @@ fn drawn(view: &View, columns: u16, rows: u16) -> String {
 fn a_frame_of_the_usual_size() {
     insta::assert_snapshot!(drawn(&view(true), 80, 24), @r#"
     "tasks.md: 8 of 15 boxes ticked, 12 iterations, attempting                       "
-    "now: 2. agent, iteration 12, after 1 rejected, for 7 s                          "
-    "next: 2. Discounts by quantity, rounded half up, never below zero               "
+    "now: task 2 agent, iteration 12, after 1 rejected, for 7 s                      "
+    "next: task 2: Discounts by quantity, rounded half up, never below zero          "
     "gates: PITEST: 1 PASS, 1 FAIL                                                   "
     "time: runs 20 min 7 s, agents 0 s, gates 0 s; cost: not reported                "
     " tasks 1-5 of 7 ────────────────────────────────────────────────────────────────"
     "TASK   TEXT            TEST-FIRST  IMPLEMENT    REQ-CHECK  PITEST  PRE-CR  FINAL"
-    "1.     Sum the lines…  done        done         PASS       PASS    PASS         "
-    "2.     Discounts by…   done        running      open       FAIL    open         "
-    "3.     数字を数える                person                                       " Hidden by multi-width symbols: [(8, " "), (10, " "), (12, " "), (14, " "), (16, " "), (18, " ")]
-    "4.     Write the man…              commit only                                  "
-    "5.     Somebody's                  [-]                                          "
-    " why 2 ─────────────────────────────────────────────────────────────────────────"
-    "2. is open:                                                                     "
+    "1      Sum the lines…  done        done         PASS       PASS    PASS         "
+    "2      Discounts by…   done        running      open       FAIL    open         "
+    "3      数字を数える                person                                       " Hidden by multi-width symbols: [(8, " "), (10, " "), (12, " "), (14, " "), (16, " "), (18, " ")]
+    "4      Write the man…              commit only                                  "
+    "5      Somebody's                  [-]                                          "
+    " why task 2 ────────────────────────────────────────────────────────────────────"
+    "task 2 is open:                                                                 "
     "  - The mutation score of class a.B is 50% (1/2).                               "
     "  - survivor B.java:7                                                           "
     " log of iteration 12: agent.out ────────────────────────────────────────────────"
@@ -58,21 +58,21 @@ fn a_frame_of_the_usual_size() {
 fn a_large_frame() {
     insta::assert_snapshot!(drawn(&view(true), 120, 40), @r#"
     "tasks.md: 8 of 15 boxes ticked, 12 iterations, attempting                                                               "
-    "now: 2. agent, iteration 12, after 1 rejected, for 7 s                                                                  "
-    "next: 2. Discounts by quantity, rounded half up, never below zero                                                       "
+    "now: task 2 agent, iteration 12, after 1 rejected, for 7 s                                                              "
+    "next: task 2: Discounts by quantity, rounded half up, never below zero                                                  "
     "gates: PITEST: 1 PASS, 1 FAIL                                                                                           "
     "time: runs 20 min 7 s, agents 0 s, gates 0 s; cost: not reported                                                        "
     " tasks 1-7 of 7 ────────────────────────────────────────────────────────────────────────────────────────────────────────"
     "TASK   TEXT                                                    TEST-FIRST  IMPLEMENT    REQ-CHECK  PITEST  PRE-CR  FINAL"
-    "1.     Sum the lines of an order                               done        done         PASS       PASS    PASS         "
-    "2.     Discounts by quantity, rounded half up, never below z…  done        running      open       FAIL    open         "
-    "3.     数字を数える                                                        person                                       " Hidden by multi-width symbols: [(8, " "), (10, " "), (12, " "), (14, " "), (16, " "), (18, " ")]
-    "4.     Write the manual                                                    commit only                                  "
-    "5.     Somebody's                                                          [-]                                          "
-    "6.     Nice to have                                                        optional                                     "
+    "1      Sum the lines of an order                               done        done         PASS       PASS    PASS         "
+    "2      Discounts by quantity, rounded half up, never below z…  done        running      open       FAIL    open         "
+    "3      数字を数える                                                        person                                       " Hidden by multi-width symbols: [(8, " "), (10, " "), (12, " "), (14, " "), (16, " "), (18, " ")]
+    "4      Write the manual                                                    commit only                                  "
+    "5      Somebody's                                                          [-]                                          "
+    "6      Nice to have                                                        optional                                     "
     "FINAL  Validate                                                                                                    open "
-    " why 2 ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────"
-    "2. is open:                                                                                                             "
+    " why task 2 ────────────────────────────────────────────────────────────────────────────────────────────────────────────"
+    "task 2 is open:                                                                                                         "
     "  - The mutation score of class a.B is 50% (1/2).                                                                       "
     "  - survivor B.java:7                                                                                                   "
     " log of iteration 12: agent.out ────────────────────────────────────────────────────────────────────────────────────────"
@@ -104,10 +104,10 @@ fn a_large_frame() {
 fn a_tiny_frame_keeps_what_runs_and_its_row() {
     insta::assert_snapshot!(drawn(&view(true), 20, 5), @r#"
     "tasks.md: 8 of 15 b…"
-    "now: 2. agent, iter…"
+    "now: task 2 agent,… "
     "TASK   TEST  IMPL  …"
-    "1.     done  done   "
-    "2.     done  run    "
+    "1      done  done   "
+    "2      done  run    "
     "#);
 }
 
@@ -129,7 +129,7 @@ fn no_size_makes_it_panic_and_the_marked_row_is_always_there() {
             view.take_action(KeyAction::Follow);
             let text = drawn(&view, columns, rows);
             if rows >= 4 && columns >= 14 {
-                assert!(text.contains("\"2."), "{columns}×{rows}:\n{text}");
+                assert!(text.contains("\"2 "), "{columns}×{rows}:\n{text}");
             }
             view.take_action(KeyAction::End(true));
             drawn(&view, columns, rows);
@@ -224,11 +224,11 @@ fn each_key_has_its_meaning_and_others_have_none() {
 fn a_tall_frame_has_a_row_for_each_lane() {
     let mut view = view(true);
     view.lanes = (1..=9)
-        .map(|n| format!("lane {n}: {n}. runs, iteration 4"))
+        .map(|n| format!("lane {n}: task {n} runs, iteration 4"))
         .collect();
     let tall = drawn(&view, 80, 40);
     assert!(
-        tall.contains("lane 6: 6. runs, iteration 4") && !tall.contains("lane 7"),
+        tall.contains("lane 6: task 6 runs, iteration 4") && !tall.contains("lane 7"),
         "{tall}"
     );
     assert!(!drawn(&view, 80, 16).contains("lane 1"));

@@ -21,6 +21,7 @@ use crate::machine::facts::{ProcessEnd, Snapshot};
 use crate::machine::state::State;
 use crate::sys::clock::{self, Stopwatch};
 use crate::sys::lock;
+use crate::task::spoken_ids;
 pub use list::LaneView;
 use loops::LaneEnd;
 use records::{LaneRecord, Records};
@@ -57,10 +58,9 @@ pub(super) struct Lanes {
 /// A lane as `ralph status` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaneStatus {
-    /// Its number.
     pub number: u32,
-    /// The task that it does.
-    pub task: String,
+    /// The tasks that it does, as the task file writes them.
+    pub tasks: Vec<String>,
     /// Its workspace.
     pub folder: PathBuf,
     /// `runs`, `ended` (its work waits for its turn), `stopped` (the next run continues it), or `taken` (a bundle of a run
@@ -86,7 +86,7 @@ pub fn lanes_of(cache: &Path, workspace: &Path) -> io::Result<Vec<LaneStatus>> {
         };
         LaneStatus {
             number,
-            task: record.names.join(", "),
+            tasks: record.names,
             iteration: last_iteration(&folder),
             folder,
             standing,
@@ -273,7 +273,7 @@ impl Outside {
                     ..LaneRecord::default()
                 },
             )?;
-            (self.parts.said)(&format!("lane {number}: {}", task.names.join(", ")));
+            (self.parts.said)(&format!("lane {number}: {}", spoken_ids(&task.names)));
             self.start_lane(number, order, records)?;
         }
         Ok(())

@@ -55,7 +55,7 @@ impl Outside {
             Err(why) => return Ok((None, Some(format!("Lane {number} offers nothing: {why}")))),
         };
         for step in steps.into_iter().filter(|step| step.key == order.key) {
-            let title = format!("{} from lane {number}", order.key);
+            let title = format!("{} from lane {number}", order.key.written_id());
             match self.merge_step(number, &folder, &step, &title, snapshot, Commits::Copied) {
                 Ok(Some(heads)) if heads.is_empty() => {}
                 Ok(Some(heads)) => {
@@ -125,7 +125,7 @@ impl Outside {
                     } = self.compiled_patterns().map_err(Trouble::Disk)?;
                     let paths = paths.iter().map(RepoPath::to_text);
                     let refused: Vec<String> = paths
-                        .filter(|path: &String| {
+                        .filter(|path| {
                             (protected.is_match(path) || instructions.is_match(path))
                                 && !allowed.is_match(path)
                         })

@@ -15,7 +15,6 @@ const MAX_BYTES: u64 = 64 << 10;
 /// Numbers of lanes: `--lanes` is at most that.
 pub(in crate::engine) const MAX_LANES: u32 = 64;
 
-/// One lane.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct LaneRecord {
     /// The families that it does.

@@ -84,7 +84,7 @@ impl Outside {
         let families: Vec<String> = texts.keys().cloned().collect();
         let spec = state.spec_state();
         let names = families.iter().map(|family| {
-            work_box(spec, family).map_or_else(|| family.clone(), |key| spec.name(&key))
+            work_box(spec, family).map_or_else(|| family.clone(), |key| spec.written_name(&key))
         });
         let tasks: Vec<String> = names.collect();
         records.add(
@@ -168,7 +168,7 @@ fn choose_work(steps: &[Step], theirs: &State, records: &Records, state: &State)
                 .push(format!("The task {shown} is not in {}.", state.spec));
             continue;
         };
-        let name = spec.name(&key);
+        let name = spec.title(&key);
         let text = family_text(theirs.spec_state(), family);
         let open = open_texts(spec, std::slice::from_ref(family));
         let lanes = records.all();

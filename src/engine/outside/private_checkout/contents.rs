@@ -86,7 +86,7 @@ impl CheckoutSources {
         }
         folders
             .iter()
-            .map(|folder: &Vec<u8>| CheckoutPart {
+            .map(|folder| CheckoutPart {
                 folder: folder.clone(),
                 without: folders
                     .iter()
@@ -295,7 +295,7 @@ impl CheckoutContents<'_> {
 fn compile_globs(keep: &[String]) -> Result<GlobSet, Fault> {
     let globs = keep
         .iter()
-        .map(|text: &String| GlobBuilder::new(text).literal_separator(true).build())
+        .map(|text| GlobBuilder::new(text).literal_separator(true).build())
         .collect::<Result<Vec<_>, _>>()
         .and_then(GlobSet::new);
     globs.map_err(|error| {

@@ -59,7 +59,7 @@ impl Built {
         built
             .project
             .classes
-            .clone_from(self.classpath.iter().find(|entry: &&String| {
+            .clone_from(self.classpath.iter().find(|entry| {
                 Path::new(entry).starts_with(&home) && Path::new(entry).join(&class).is_file()
             })?);
         built.project.sources = home.join("src/main/java").display().to_string();

@@ -177,7 +177,7 @@ impl Maven<'_> {
         let classpath: Vec<String> = module
             .classpath
             .iter()
-            .map(|named: &String| {
+            .map(|named| {
                 self.resolve_place(named, "jar or folder of the package", |place, inside| {
                     place.is_file() || place.is_dir() && inside
                 })
@@ -237,7 +237,6 @@ impl Maven<'_> {
     }
 }
 
-/// Reads the answer.
 fn read_answer(output: &str) -> Result<CommandAnswer, String> {
     let mut lines = output.lines().filter_map(|line| line.strip_prefix(MARK));
     match (lines.next(), lines.next()) {

@@ -94,9 +94,12 @@ impl<'a> Javac<'a> {
 
     /// Compiles what changed; of the tests also what can see that of the production code.
     pub(super) fn recompile_sources(&self, stale: &ChangedJava) -> Result<bool, GateAbort> {
-        if stale.main.iter().chain(&stale.tests).any(|file: &PathBuf| {
-            file.ends_with("package-info.java") || file.ends_with("module-info.java")
-        }) {
+        if stale
+            .main
+            .iter()
+            .chain(&stale.tests)
+            .any(|file| file.ends_with("package-info.java") || file.ends_with("module-info.java"))
+        {
             return Ok(false);
         }
         let mut seen = Some(ClassNames::new());

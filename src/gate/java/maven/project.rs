@@ -19,7 +19,6 @@ pub(crate) struct Project {
     pub(crate) test_classes: String,
     /// Production sources.
     pub(crate) sources: String,
-    /// Test sources.
     pub(crate) test_sources: String,
     /// The settings of its compiler.
     pub(crate) compiling: Compiling,
@@ -38,7 +37,7 @@ pub(super) fn read_project(root: &Node, home: &Path) -> Option<Project> {
     let home = home.display().to_string();
     let project = projects
         .iter()
-        .find(|node: &&Node| {
+        .find(|node| {
             [
                 ("sourceDirectory", "src/main/java"),
                 ("testSourceDirectory", "src/test/java"),
@@ -150,7 +149,7 @@ fn read_compiling(project: &Node, sources: [&str; 2]) -> Compiling {
     let [main, tests] = ["resources", "testResources"].map(|list| read_resources(project, list));
     let is_usual = !foreign
         && !set
-        && !main.iter().chain(&tests).any(|resource: &Resource| {
+        && !main.iter().chain(&tests).any(|resource| {
             sources
                 .iter()
                 .any(|folder| resource.overlaps_sources(folder))

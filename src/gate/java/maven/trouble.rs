@@ -12,7 +12,6 @@ const MESSAGES: usize = 5;
 /// A failed call of Maven or of the command in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MavenTrouble {
-    /// Its cause.
     pub(crate) cause: &'static Cause,
     /// The compiler's first messages, else the first message of Maven; paths are relative to the package.
     messages: Vec<String>,
@@ -199,7 +198,7 @@ pub(super) fn read_trouble(output: &str, root: &Path) -> MavenTrouble {
 
 /// True if the compiler refuses the options of the POM, and therefore says no word about a file.
 fn is_too_old(output: &str) -> bool {
-    output.lines().any(|line: &str| {
+    output.lines().any(|line| {
         let option = line
             .strip_prefix("[ERROR] Source option ")
             .or(line.strip_prefix("[ERROR] Target option "));
@@ -211,7 +210,7 @@ fn is_too_old(output: &str) -> bool {
 pub(super) fn read_command(output: &str, root: &Path) -> MavenTrouble {
     let mut lines: Vec<&str> = output
         .lines()
-        .filter(|line: &&str| {
+        .filter(|line| {
             line.contains(".java:") && line.contains(": error: ") || line.starts_with("e: ")
         })
         .take(MESSAGES)
@@ -232,7 +231,7 @@ pub(super) fn read_command(output: &str, root: &Path) -> MavenTrouble {
     };
     let mut messages: Vec<String> = lines
         .into_iter()
-        .map(|line: &str| text::line(&relative_text(line.trim(), root), 400))
+        .map(|line| text::line(&relative_text(line.trim(), root), 400))
         .collect();
     messages.dedup();
     MavenTrouble { cause, messages }

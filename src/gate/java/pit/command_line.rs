@@ -15,9 +15,7 @@ use std::path::{Path, PathBuf};
 
 /// Mutants that share a JVM: fewest beside a control.
 const FEWEST: u64 = 32;
-/// Fewest in a search.
 const FEWEST_IN_SEARCH: u64 = 8;
-/// Most.
 const MOST: u64 = 200;
 /// Bytes of class files for each mutant, by experience.
 const BYTES_PER_MUTANT: u64 = 90;
@@ -177,7 +175,7 @@ impl PitSession<'_> {
         let classes = Path::new(&self.module.built.project.classes);
         self.owners
             .keys()
-            .map(|class: &String| {
+            .map(|class| {
                 let file = classes.join(format!("{}.class", class.replace('.', "/")));
                 fs_err::metadata(file).map_or(0, |data| data.len())
             })

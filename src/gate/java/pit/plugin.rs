@@ -187,7 +187,7 @@ pub(super) fn plugin_input(
     match rows
         .iter()
         .flatten()
-        .find(|field: &&String| field.contains(['\t', '\n', '\r']))
+        .find(|field| field.contains(['\t', '\n', '\r']))
     {
         Some(odd) => Err(text::line(odd, 200)),
         None => Ok(rows.iter().map(|row| row.join("\t") + "\n").collect()),

@@ -130,7 +130,7 @@ fn parse_jar(entry: &str) -> Option<(&str, &str)> {
     let at = name
         .match_indices('-')
         .map(|(at, _)| at)
-        .find(|at: &usize| name[at + 1..].starts_with(|c: char| c.is_ascii_digit()))?;
+        .find(|at| name[at + 1..].starts_with(|c: char| c.is_ascii_digit()))?;
     Some((&name[..at], &name[at + 1..]))
 }
 

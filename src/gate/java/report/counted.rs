@@ -53,7 +53,6 @@ pub(crate) fn test_class<T>(test: &str, find: impl Fn(&str) -> Option<T>) -> Opt
 /// A mutant that is not killed for good: a survivor, a time-out or an error of the JVM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RemainingMutant {
-    /// The mutant.
     pub(crate) mutant: Mutant,
     /// It is on a line that the family changed.
     pub(crate) changed: bool,

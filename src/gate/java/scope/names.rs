@@ -105,7 +105,7 @@ impl TestNames {
         Self {
             patterns: patterns
                 .iter()
-                .filter_map(|pattern: &String| {
+                .filter_map(|pattern| {
                     pattern
                         .split_once("{}")
                         .map(|(before, after)| (before.to_owned(), after.to_owned()))

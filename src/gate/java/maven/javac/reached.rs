@@ -38,10 +38,10 @@ impl ReachedSources {
         // A removed source must have been compiled, and each class file must come from a source of the set.
         if !changed
             .iter()
-            .all(|source: &PathBuf| sources.contains(source) || made.contains_key(source))
+            .all(|source| sources.contains(source) || made.contains_key(source))
             || !made
                 .keys()
-                .all(|source: &PathBuf| sources.contains(source) || changed.contains(source))
+                .all(|source| sources.contains(source) || changed.contains(source))
         {
             return None;
         }
@@ -70,7 +70,7 @@ impl ReachedSources {
             && self
                 .names
                 .as_ref()
-                .is_none_or(|names: &ClassNames| names.contains(&top_level(file)))
+                .is_none_or(|names| names.contains(&top_level(file)))
     }
 }
 
@@ -107,7 +107,7 @@ fn follow_names(
     let decides = names.iter().all(|name| name.is_ascii())
         && !reached
             .iter()
-            .any(|source: &PathBuf| source.ends_with("package-info.java"));
+            .any(|source| source.ends_with("package-info.java"));
     decides.then_some(names)
 }
 

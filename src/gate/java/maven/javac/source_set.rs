@@ -130,7 +130,7 @@ impl SourceSet<'_> {
     fn is_resource(&self, inside: &Path) -> bool {
         !is_java(inside)
             && !is_class(inside)
-            && self.resources.iter().any(|resource: &Resource| {
+            && self.resources.iter().any(|resource| {
                 let below = inside
                     .strip_prefix(resource.target.trim_start_matches('/'))
                     .ok();

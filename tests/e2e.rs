@@ -17,7 +17,6 @@ mod cli {
     pub(crate) mod project;
     pub(crate) mod real_files;
     pub(crate) mod release;
-    pub(crate) mod served;
     pub(crate) mod slurm;
     pub(crate) mod watch;
 }
@@ -69,7 +68,6 @@ fn tests() -> Vec<libtest_mimic::Trial> {
         cli::mcp::tests(),
         cli::notify::tests(),
         cli::release::tests(),
-        cli::served::tests(),
         cli::slurm::tests(),
         cli::watch::tests(),
         demo::audit::tests(),

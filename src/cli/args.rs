@@ -164,10 +164,6 @@ pub enum Verb {
     Bundle {
         /// The file to write
         file: PathBuf,
-        /// Leave the commits out: the file names the repositories' addresses instead, and `replay --bundle` looks for
-        /// clones of them below its folder
-        #[arg(long)]
-        thin: bool,
     },
     /// Push a finished run and open pull requests
     ///

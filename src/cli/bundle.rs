@@ -1,13 +1,13 @@
 //! `ralph bundle`: a run as one file, which `ralph replay --bundle` needs alone.
 
 use super::{Exit, Fault, Invocation, RealDisk, base_environment, ui};
-use crate::engine::{BundleContents, Replay, Unpacked, pack_workspace, unpack_bundle};
+use crate::engine::{BundleContents, Replay, pack_workspace};
 use crate::report::replay::Replayed;
 use crate::source::Secrets;
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-pub(super) fn write_bundle(call: &Invocation, file: &Path, is_thin: bool) -> Result<Exit, Fault> {
+pub(super) fn write_bundle(call: &Invocation, file: &Path) -> Result<Exit, Fault> {
     let workspace = call.open_workspace()?;
     let mut repositories = workspace.open_repositories()?;
     let run = Replay::new(
@@ -24,7 +24,6 @@ pub(super) fn write_bundle(call: &Invocation, file: &Path, is_thin: bool) -> Res
         commits: &run.commits,
         iterations: &iterations,
         digested: &run.digested,
-        is_thin,
     };
     let bytes = pack_workspace(
         &workspace.places,
@@ -42,27 +41,4 @@ pub(super) fn write_bundle(call: &Invocation, file: &Path, is_thin: bool) -> Res
     );
     ui::print_answer(call.json, &facts, &words);
     Ok(Exit::Done)
-}
-
-/// Unpacks a bundle for this process.
-///
-/// A thin bundle reads its clones below the folder of the call.
-pub(super) fn unpack_for_process(
-    call: &Invocation,
-    file: &Path,
-    into: &Path,
-) -> Result<PathBuf, Fault> {
-    let Unpacked { workspace, missing } = unpack_bundle(file, into, &call.start_folder()?)?;
-    for (folder, address) in missing {
-        let from = if address.is_empty() {
-            "its repository"
-        } else {
-            &address
-        };
-        ui::print_note(&format!(
-            "note: The bundle is thin, and there is no repository {folder} here.\n  hint: clone {from} to {folder}, and fetch \
-`+refs/ralph/*:refs/ralph/*` into it"
-        ));
-    }
-    Ok(workspace)
 }

@@ -167,7 +167,7 @@ fn dispatch_verb(cli: &Cli, typed: &ArgMatches) -> anyhow::Result<Exit> {
         Verb::Reopen(by_hand) => manual_verbs::flip_box(&call, by_hand, false)?,
         Verb::Replay(args) => replay::run_replay(&call, args)?,
         Verb::Audit(args) => audit::run_audit(&call, args)?,
-        Verb::Bundle { file, thin } => bundle::write_bundle(&call, file, *thin)?,
+        Verb::Bundle { file } => bundle::write_bundle(&call, file)?,
         Verb::Deliver(args) => deliver::run_deliver(&call, args)?,
         Verb::Snapshot(args) => manual_verbs::run_snapshot(&call, args)?,
         Verb::Lanes(args) => lanes::run_lanes(&call, args)?,

@@ -1,11 +1,10 @@
 //! `ralph replay`: a run made again from its journal and git's objects, and compared. It changes nothing.
 
-use super::bundle::unpack_for_process;
 use super::output::Format;
 use super::replay_gates::{PartArgs, merge_parts, rerun_gates};
 use super::status::show_film;
 use super::{Exit, Fault, Invocation, RealDisk, Workspace, ui};
-use crate::engine::{JOURNAL, Replay, Run, first_other_line};
+use crate::engine::{JOURNAL, Replay, Run, first_other_line, unpack_bundle};
 use crate::report::replay::{FindingGrade, ReplayFinding, Replayed};
 use crate::source::Shard;
 use crate::source::text::count;
@@ -42,7 +41,7 @@ pub(super) fn run_replay(call: &Invocation, args: &ReplayArgs) -> Result<Exit, F
     let folder = tempfile::tempdir()?;
     let workspace = match &args.bundle {
         Some(file) => call
-            .read_settings(unpack_for_process(call, file, folder.path())?)?
+            .read_settings(unpack_bundle(file, folder.path())?)?
             .into_sound()?,
         None => call.open_workspace()?,
     };

@@ -1,12 +1,11 @@
 //! `ralph report`: the morning page of a task file, as Markdown, as one HTML file, as JSON; or the scores by week. Takes no lock.
 
-use super::bundle::unpack_for_process;
 use super::mutation_test::scores_may_be_told;
 use super::output::Format;
 use super::status::ViewedWorkspace;
 use super::{Exit, Fault, Invocation, Opened, RealDisk, cache_folder, ensure_that, ui};
 use crate::config::ScopeKind;
-use crate::engine::read_history;
+use crate::engine::{read_history, unpack_bundle};
 use crate::gate::mutation_test::kept_scores;
 use crate::report::board::Board;
 use crate::report::morning::{Page, PageContext, is_inside, relative_address};
@@ -33,7 +32,7 @@ pub(super) fn run_report(call: &Invocation, args: &ReportArgs) -> anyhow::Result
     }
     let folder = tempfile::tempdir()?;
     let workspace = match &args.bundle {
-        Some(file) => unpack_for_process(call, file, folder.path())?,
+        Some(file) => unpack_bundle(file, folder.path())?,
         None => call.find_workspace()?,
     };
     let mut source = ViewedWorkspace::open_at(call, workspace, true)?;

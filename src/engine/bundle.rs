@@ -1,21 +1,18 @@
 //! A run as one file that needs nothing else: a tar archive.
 //!
 //! It holds the journal, the spec, the configuration, the files that gates left, and a git bundle
-//! of each repository with every commit that a record names. A thin bundle has the addresses of the
-//! repositories in place of their commits, and needs clones of them.
+//! of each repository with every commit that a record names.
 //!
 //! Promises: the same run gives the same bytes; no known secret goes in; reads stay inside each
 //! folder for any file names, take regular files only, and are bounded.
 
 use super::{Fault, FaultKind, Places};
-use crate::git::{Repositories, borrow_objects, read_bundle};
+use crate::git::{Repositories, read_bundle};
 use crate::machine::facts::Oid;
 use crate::source::Secrets;
-use crate::source::text::line;
 use crate::sys::disk::{in_path, make_parents, open_regular, read_beginning};
 use crate::sys::walk::walk;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
 use std::io::{BufReader, Read, Seek as _};
 use std::path::{Component, Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -29,11 +26,6 @@ const MAX_DEPTH: usize = 16;
 /// Each is below it at the repository's path.
 const GIT: &str = "git";
 const REPOSITORY: &str = "repository.bundle";
-/// In a thin bundle: the address of the repository's remote, one line; empty if it has none.
-const REMOTE: &str = "remote.txt";
-/// Characters, and bytes, of an address.
-const ADDRESS: usize = 2_000;
-const MAX_ADDRESS: u64 = 16_000;
 const FILES: &str = "workspace";
 const CHANGE_SECRET: &str =
     "replace the secret where it is used, then remove the variable that names it";
@@ -86,8 +78,6 @@ pub struct BundleContents<'a> {
     pub iterations: &'a [u64],
     /// Files that records know by their digest, relative to the workspace.
     pub digested: &'a BTreeSet<PathBuf>,
-    /// The addresses of the repositories in place of the commits.
-    pub is_thin: bool,
 }
 
 /// Packs a workspace into a file, and returns the size of the archive in bytes.
@@ -107,7 +97,6 @@ pub fn pack_workspace(
         commits,
         iterations,
         digested,
-        is_thin,
     } = contents;
     let mut by_repository: BTreeMap<PathBuf, (String, BTreeSet<Oid>)> = BTreeMap::new();
     for (package, commits) in commits {
@@ -137,26 +126,13 @@ pub fn pack_workspace(
         left: (MAX_BYTES, MAX_FILES),
     };
     for (root, (package, commits)) in by_repository {
-        let (place, shown) = (
-            Path::new(GIT).join(path_inside(places, &root)?),
-            places.display_path(&root),
-        );
-        if is_thin {
-            let address = repositories.remote_address(&package)?.unwrap_or_default();
-            holds_no_secret(&shown, address.as_bytes(), secrets)?;
-            let address = line(&address, ADDRESS) + "\n";
-            archive.add_file(
-                &place.join(REMOTE),
-                address.len() as u64,
-                address.as_bytes(),
-            )?;
-        } else {
-            no_commit_holds_a_secret(&shown, &package, repositories, &commits, secrets)?;
-            let mut bundle = tempfile::tempfile_in(folder)?;
-            repositories.write_bundle(&package, &commits, &mut bundle)?;
-            bundle.rewind()?;
-            archive.add_file(&place.join(REPOSITORY), bundle.metadata()?.len(), bundle)?;
-        }
+        let shown = places.display_path(&root);
+        no_commit_holds_a_secret(&shown, &package, repositories, &commits, secrets)?;
+        let mut bundle = tempfile::tempfile_in(folder)?;
+        repositories.write_bundle(&package, &commits, &mut bundle)?;
+        bundle.rewind()?;
+        let place = commits_place(&path_inside(places, &root)?);
+        archive.add_file(&place, bundle.metadata()?.len(), bundle)?;
     }
     for (place, path) in wanted_files(places, repositories, iterations, digested)? {
         let Some(bytes) = read_beginning(&path, MAX_BYTES)? else {
@@ -253,14 +229,6 @@ fn no_commit_holds_a_secret(
     Err(Fault::setup_fault(what, CHANGE_SECRET).at(format!("{shown} {place}"), None))
 }
 
-/// A bundle that was unpacked.
-#[derive(Debug)]
-pub struct Unpacked {
-    pub workspace: PathBuf,
-    /// Repositories of a thin bundle that are not below the folder of the clones: path, and address if it is known.
-    pub missing: Vec<(String, String)>,
-}
-
 /// The place of a repository's commits in an archive.
 pub(super) fn commits_place(repository: &Path) -> PathBuf {
     Path::new(GIT).join(repository).join(REPOSITORY)
@@ -271,23 +239,19 @@ pub(super) fn file_place(path: impl AsRef<Path>) -> PathBuf {
     Path::new(FILES).join(path)
 }
 
-/// Unpacks a bundle into an empty folder.
-///
-/// A thin bundle reads the commits of the repositories below `clones`, each at the path that it has
-/// in the workspace of the run.
+/// Unpacks a bundle into an empty folder, and returns its workspace.
 ///
 /// Errors: a file that is no bundle, names that lead out of the folder, links, more than 2 GiB.
-pub fn unpack_bundle(file: &Path, into: &Path, clones: &Path) -> Result<Unpacked, Fault> {
-    unpack_parts(file, into, clones, |_| true)
+pub fn unpack_bundle(file: &Path, into: &Path) -> Result<PathBuf, Fault> {
+    unpack_parts(file, into, |_| true)
 }
 
 /// Unpacks the parts of a bundle at these places; see [`unpack_bundle`]. All parts are checked.
 pub(super) fn unpack_parts(
     file: &Path,
     into: &Path,
-    clones: &Path,
     is_wanted: impl Fn(&Path) -> bool,
-) -> Result<Unpacked, Fault> {
+) -> Result<PathBuf, Fault> {
     let refused = |what: &str| {
         let what = format!("This is not a bundle that `ralph bundle` wrote: {what}.");
         let hint = "in the workspace of the run, `ralph bundle run.tar` writes one";
@@ -301,7 +265,7 @@ pub(super) fn unpack_parts(
     })?;
     let mut archive = tar::Archive::new(opened);
     let workspace = into.join(FILES);
-    let (mut left, mut missing) = (MAX_BYTES, Vec::new());
+    let mut left = MAX_BYTES;
     fs_err::create_dir_all(&workspace)?;
     for (number, entry) in archive
         .entries()
@@ -316,8 +280,8 @@ pub(super) fn unpack_parts(
             .path()
             .map_err(|error| refused(&error.to_string()))?
             .into_owned();
-        if !entry.header().entry_type().is_file() || !is_plain(&path) {
-            return Err(refused("it holds a link, or a name that leads elsewhere"));
+        if !entry.header().entry_type().is_file() || !is_expected(&path) {
+            return Err(refused("it holds a link, or an unexpected name"));
         }
         if number >= MAX_FILES || entry.size() > left {
             return Err(refused("it is larger than ralph makes them"));
@@ -333,31 +297,18 @@ pub(super) fn unpack_parts(
             std::io::copy(&mut entry, &mut target).map_err(|error| refused(&error.to_string()))?;
             continue;
         };
-        let place = below.parent().unwrap_or(below);
-        let folder = workspace.join(place);
+        let folder = workspace.join(below.parent().unwrap_or(below));
         fs_err::create_dir_all(&folder)?;
-        if path.file_name() != Some(OsStr::new(REMOTE)) {
-            read_bundle(&folder, &mut BufReader::new(entry))?;
-        } else if !borrow_objects(&folder, &clones.join(place))? {
-            let mut address = String::new();
-            // Bytes that are no address name none.
-            let _ = entry.take(MAX_ADDRESS).read_to_string(&mut address);
-            missing.push((place.display().to_string(), line(&address, ADDRESS)));
-        }
+        read_bundle(&folder, &mut BufReader::new(entry))?;
     }
-    Ok(Unpacked {
-        workspace: fs_err::canonicalize(workspace)?,
-        missing,
-    })
+    Ok(fs_err::canonicalize(workspace)?)
 }
 
-/// True for a path below one of the two folders of an archive, of plain names, none of them git's own.
-fn is_plain(path: &Path) -> bool {
-    let mut parts = path.components();
-    let is_known =
-        matches!(parts.next(), Some(Component::Normal(first)) if first == FILES || first == GIT);
+/// True for a file of the workspace or a git bundle, with plain names that are not git's own.
+fn is_expected(path: &Path) -> bool {
+    let is_known = path.starts_with(FILES) || path.starts_with(GIT) && path.ends_with(REPOSITORY);
     is_known
-        && parts.all(
+        && path.components().all(
             |part| matches!(part, Component::Normal(name) if !name.eq_ignore_ascii_case(".git")),
         )
 }

@@ -20,7 +20,7 @@ mod tasks;
 mod views;
 mod world;
 
-pub use bundle::{BundleContents, Unpacked, pack_workspace, unpack_bundle};
+pub use bundle::{BundleContents, pack_workspace, unpack_bundle};
 pub use fault::{Fault, FaultKind};
 pub use film::Film;
 pub use follow::{Follow, standard_report};

@@ -9,7 +9,7 @@ mod repository;
 mod tests;
 
 pub use folder::{CheckoutPart, Differences};
-pub use repository::{PushRemote, add_to_copy, borrow_objects, is_branch_name};
+pub use repository::{PushRemote, add_to_copy, is_branch_name};
 
 use super::content::{self, EXECUTABLE, LINK, REGULAR};
 use super::error::{DescribeFailure as _, GitError};

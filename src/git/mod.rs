@@ -34,9 +34,7 @@ mod work_tree;
 
 pub use bundle::read_bundle;
 pub use changes::{AtBase, at_base};
-pub use checkout::{
-    Checkout, CheckoutPart, Differences, PushRemote, add_to_copy, borrow_objects, is_branch_name,
-};
+pub use checkout::{Checkout, CheckoutPart, Differences, PushRemote, add_to_copy, is_branch_name};
 pub use commit::init_repository;
 pub use error::{GitError, GitErrorKind};
 pub use history::{PastCommit, PastLine};

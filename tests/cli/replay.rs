@@ -920,8 +920,8 @@ fn a_bundle_holds_no_secret_and_one_of_somebody_else_leads_nowhere() {
         &[("elsewhere/escaped", file)],
         &[("workspace/.git/config", file)],
         &[("git/src/app/.GIT/hooks", file)],
-        &[("git/../remote.txt", file)],
-        &[("git/src/app/remote.txt", tar::EntryType::Symlink)],
+        &[("git/../repository.bundle", file)],
+        &[("git/src/app/repository.bundle", tar::EntryType::Symlink)],
         &[("workspace/link", tar::EntryType::Symlink)],
         &[("workspace/pipe", tar::EntryType::Fifo)],
         &[("git/src/app/repository.bundle", file)],
@@ -938,50 +938,6 @@ fn a_bundle_holds_no_secret_and_one_of_somebody_else_leads_nowhere() {
             .ralph(&["replay", "--bundle", "hostile.tar"])
             .code(3);
     }
-}
-
-#[test]
-fn a_thin_bundle_names_the_repositories_and_replays_beside_clones_of_them() {
-    let project = ran();
-    project.git(
-        "src/app",
-        &[
-            "remote",
-            "add",
-            "origin",
-            "https://me:pass@example.org/app.git",
-        ],
-    );
-    project.ralph(&["bundle", "--thin", "run.tar"]).code(0);
-    project.ralph(&["bundle", "--thin", "again.tar"]).code(0);
-    assert_eq!(project.bytes("run.tar"), project.bytes("again.tar"));
-
-    let elsewhere = Project::empty();
-    elsewhere.write("run.tar", project.bytes("run.tar"));
-    let done = elsewhere.ralph(&["replay", "--bundle", "run.tar"]).code(3);
-    assert!(
-        done.err.contains("there is no repository src/app here"),
-        "{}",
-        done.err
-    );
-    assert!(
-        done.err
-            .contains("hint: clone https://example.org/app.git to src/app"),
-        "{}",
-        done.err
-    );
-
-    let mut git = elsewhere.program("git");
-    git.args(["clone", "-q", "--no-local"])
-        .arg(project.path("src/app"))
-        .arg(elsewhere.path("src/app"));
-    Project::finish(git).code(0);
-    let before = elsewhere.files();
-    let done = elsewhere
-        .ralph(&["replay", "--bundle", "run.tar", "--rerun-gates"])
-        .code(0);
-    assert!(!done.err.contains("thin"), "{}", done.err);
-    assert_eq!(elsewhere.files(), before);
 }
 
 #[test]

@@ -99,17 +99,6 @@ pub(crate) fn compiler() -> Option<Missing> {
     programs(&["cc"])
 }
 
-/// Needs git's server.
-pub(crate) fn git_daemon() -> Option<Missing> {
-    let folder = assert_cmd::Command::new("git")
-        .arg("--exec-path")
-        .output()
-        .unwrap()
-        .stdout;
-    let daemon = Path::new(String::from_utf8(folder).unwrap().trim()).join("git-daemon");
-    (!daemon.is_file()).then(|| Missing::Programs("git has no git-daemon here".to_owned()))
-}
-
 /// Needs the client that sends messages over HTTP.
 pub(crate) fn curl() -> Option<Missing> {
     programs(&["curl"])

@@ -213,15 +213,6 @@ pub fn is_branch_name(name: &str) -> bool {
     git2::Branch::name_is_valid(name).unwrap_or(false)
 }
 
-/// Creates a repository without objects that reads those of a clone; false without a clone.
-pub fn borrow_objects(folder: &Path, clone: &Path) -> Result<bool, GitError> {
-    let sources: Vec<OpenRepo> = OpenRepo::open_repository(clone).into_iter().collect();
-    let git_dir = folder.join(".git");
-    init_repository(&git_dir, Oid::ZERO_SHA1, false, &sources).with_action(DOING)?;
-    fs_err::write(git_dir.join("HEAD"), "ref: refs/heads/main\n").with_action(DOING)?;
-    Ok(!sources.is_empty())
-}
-
 /// Creates a repository with a detached HEAD. Git's own command would use templates and settings of the user.
 fn init_repository(
     git_dir: &Path,

@@ -122,7 +122,7 @@ impl Outside {
         let mut wanted: BTreeSet<PathBuf> =
             places.values().map(|place| commits_place(place)).collect();
         wanted.insert(file_place(JOURNAL));
-        unpack_parts(file, new, new, |part| wanted.contains(part))?;
+        unpack_parts(file, new, |part| wanted.contains(part))?;
         let lane = new.join(file_place(""));
         let spec = self.parts.places.spec_name();
         let unread = |why: String| {
@@ -142,7 +142,7 @@ impl Outside {
             if !from.join(".git").is_dir() {
                 return Err(Fault::setup_fault(
                     format!("It has no commits of the package {package}."),
-                    "make it by `ralph bundle` without --thin",
+                    "make the bundle again",
                 ));
             }
             let repositories = &mut self.parts.repositories;

@@ -2,13 +2,12 @@
 
 mod explain;
 mod settings;
-mod show;
 
 use super::inspect::tasks::{self, Read};
 use super::inspect::{Inspection, InspectionFinding, Level, of_task_file};
-use super::output::Format;
 use super::workspace::Opened;
-use super::{CONFIG, Exit, Fault, Invocation, ensure_that};
+use super::{Exit, Fault, Invocation, ui};
+use crate::source::text::count;
 use crate::task::Sections;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -35,37 +34,23 @@ pub struct CheckArgs {
 
 /// `ralph check`: 0 if nothing is wrong, 1 if there are errors.
 pub(super) fn run_check(call: &Invocation, args: &CheckArgs) -> Result<Exit, Fault> {
-    let format = call.format;
-    ensure_that(
-        format != Format::Sarif || !(args.config || args.explain),
-        "SARIF has findings, and no lists of settings or lines.",
-        "leave --explain and --config out, or take `--format json`",
-    )?;
     if args.config {
         return settings::show_settings(call);
     }
     if let Some(path) = &args.tasks {
-        return one_file(call, path, args, format);
+        return one_file(call, path, args);
     }
     let opened = call.read_settings(call.find_workspace()?)?;
     let findings = Inspection::of_opened(&opened).all_findings();
     if args.explain {
-        return finish_explained(format, tasks::read_tasks(&opened), &opened, args, &findings);
+        let read = tasks::read_tasks(&opened);
+        return Ok(finish_explained(call, read, &opened, args, &findings));
     }
-    Ok(show::show_findings(
-        &findings,
-        format,
-        &opened.workspace.places.workspace,
-    ))
+    Ok(show_findings(&findings, call.json))
 }
 
 /// `--tasks FILE`: with the words and sections of the workspace if there is one, else the defaults.
-fn one_file(
-    call: &Invocation,
-    path: &Path,
-    args: &CheckArgs,
-    format: Format,
-) -> Result<Exit, Fault> {
+fn one_file(call: &Invocation, path: &Path, args: &CheckArgs) -> Result<Exit, Fault> {
     let mut opened = call.read_settings(call.find_anywhere()?)?;
     if !args.exclude.is_empty() {
         let known = &opened.workspace.settings.tasks.sections;
@@ -79,47 +64,68 @@ fn one_file(
         opened.workspace.rules.grammar.sections = sections;
     }
     let read = tasks::read_at(path, &path.display().to_string(), &opened);
-    let mut findings = of_task_file(&read, &opened);
+    let findings = of_task_file(&read, &opened);
     if args.explain {
-        return finish_explained(format, read, &opened, args, &findings);
+        return Ok(finish_explained(call, read, &opened, args, &findings));
     }
-    // The file's name is relative to the current folder, that of the configuration to the workspace.
-    let here = std::env::current_dir()?;
-    let config = opened.workspace.places.workspace.join(CONFIG);
-    for finding in &mut findings {
-        let is_config = finding.file == CONFIG;
-        finding.path = Some(if is_config {
-            config.clone()
-        } else {
-            here.join(path)
-        });
-    }
-    Ok(show::show_findings(
-        &findings,
-        format,
-        &show::base_of(path, &here),
-    ))
+    Ok(show_findings(&findings, call.json))
 }
 
 /// Ends as `check` does without `--explain`.
 fn finish_explained(
-    format: Format,
+    call: &Invocation,
     read: Result<Read, Box<InspectionFinding>>,
     opened: &Opened,
     args: &CheckArgs,
     findings: &[InspectionFinding],
-) -> Result<Exit, Fault> {
+) -> Exit {
     match read {
         Ok(read) => {
             let take = opened.workspace.settings.lanes.take;
-            explain::show_lines(&read, take, format == Format::Json, args.all_lines);
-            let is_wrong = findings.iter().any(|finding| finding.level == Level::Error);
-            Ok(if is_wrong { Exit::WorkLeft } else { Exit::Done })
+            explain::show_lines(&read, take, call.json, args.all_lines);
+            exit_for(findings)
         }
-        Err(missing) => Ok(show::show_findings(
-            &[*missing],
-            format,
-            &std::env::current_dir()?,
-        )),
+        Err(missing) => show_findings(&[*missing], call.json),
     }
+}
+
+fn show_findings(findings: &[InspectionFinding], json: bool) -> Exit {
+    if json {
+        findings.iter().for_each(ui::print_json);
+    } else {
+        print_findings(findings);
+    }
+    exit_for(findings)
+}
+
+fn exit_for(findings: &[InspectionFinding]) -> Exit {
+    let is_wrong = findings.iter().any(|finding| finding.level == Level::Error);
+    if is_wrong { Exit::WorkLeft } else { Exit::Done }
+}
+
+fn print_findings(findings: &[InspectionFinding]) {
+    let errors = findings
+        .iter()
+        .filter(|finding| finding.level == Level::Error)
+        .count();
+    for finding in findings {
+        let level = if finding.level == Level::Error {
+            "error"
+        } else {
+            "warning"
+        };
+        ui::print_line(&format!(
+            "{level}: {}: {} [{}]",
+            finding.place_text(),
+            finding.what,
+            finding.rule
+        ));
+        ui::print_line(&format!("  hint: {}", finding.hint));
+    }
+    let warnings = findings.len() - errors;
+    ui::print_line(&format!(
+        "{}, {}",
+        count(errors as u64, "error"),
+        count(warnings as u64, "warning")
+    ));
 }

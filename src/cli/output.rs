@@ -33,7 +33,7 @@ use Format::{Github, Gitlab, Html, Human, Json, Junit, Markdown, Sarif};
 /// The formats of each command, the default first.
 const FORMATS: [(&str, &[Format]); 12] = [
     ("gate", &[Human, Json, Github, Gitlab, Junit, Sarif]),
-    ("check", &[Human, Json, Sarif]),
+    ("check", &[Human, Json]),
     ("replay", &[Human, Json, Github, Junit]),
     ("report", &[Markdown, Html, Json]),
     ("audit", &[Human, Json, Markdown, Html]),

@@ -13,7 +13,6 @@ pub mod morning;
 pub mod mutation_test;
 pub mod progress;
 pub mod replay;
-pub mod sarif;
 pub mod spent;
 pub mod standard;
 pub mod story;

@@ -324,85 +324,6 @@ fn sections_that_hold_no_tasks_are_never_taken_or_ticked() {
 }
 
 #[test]
-fn findings_are_sarif() {
-    let project = Project::new("- [ ] 1. One\n- [ ] 1. One\n- [ ] 5.PITEST\n");
-    project.write("src/app/new file.txt", "x");
-    project.write("src/app/README.md", "changed\n");
-    let done = project.ralph(&["check", "--format", "sarif"]).code(1);
-    let log: Value = serde_json::from_str(&done.out).unwrap();
-    assert_eq!(log["version"], "2.1.0");
-    let run = &log["runs"][0];
-    assert_eq!(run["automationDetails"]["id"], "ralph/check/");
-    let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
-    let results = run["results"].as_array().unwrap();
-    let shown: Vec<String> = results
-        .iter()
-        .map(|result| {
-            let rule = &rules[usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap()];
-            assert_eq!(rule["id"], result["ruleId"]);
-            assert!(
-                rule["fullDescription"]["text"]
-                    .as_str()
-                    .unwrap()
-                    .ends_with('.')
-            );
-            assert_eq!(
-                result["partialFingerprints"]["ralphFinding/v1"]
-                    .as_str()
-                    .unwrap()
-                    .len(),
-                64
-            );
-            let place = &result["locations"][0]["physicalLocation"];
-            format!(
-                "{} {} {}:{}",
-                result["level"].as_str().unwrap(),
-                result["ruleId"].as_str().unwrap(),
-                place["artifactLocation"]["uri"].as_str().unwrap(),
-                place["region"]["startLine"]
-            )
-        })
-        .collect();
-    insta::assert_snapshot!(shown.join("\n"), @r"
-    warning duplicate-id tasks.md:2
-    error orphan-stage tasks.md:3
-    error uncommitted-changes src/app/README.md:1
-    ");
-    // A finding that only moves has the same fingerprint.
-    project.write(
-        "tasks.md",
-        "# Plan\n\n- [ ] 1. One\n- [ ] 1. One\n- [ ] 5.PITEST\n",
-    );
-    let moved: Value =
-        serde_json::from_str(&project.ralph(&["check", "--format", "sarif"]).code(1).out).unwrap();
-    let prints = |log: &Value| {
-        let results = log["runs"][0]["results"].as_array().unwrap().clone();
-        results
-            .iter()
-            .map(|result| result["partialFingerprints"].clone())
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(prints(&log), prints(&moved));
-}
-
-/// Returns the places of all results as `path:line`.
-fn sarif_places(project: &Project, folder: &str, args: &[&str]) -> Vec<String> {
-    let mut check = project.command(&[&["check", "--format", "sarif"], args].concat());
-    check.current_dir(project.path(folder));
-    let log: Value = serde_json::from_str(&Project::finish(check).out).unwrap();
-    let results = log["runs"][0]["results"].as_array().unwrap();
-    let place = |result: &Value| {
-        let place = &result["locations"][0]["physicalLocation"];
-        format!(
-            "{}:{}",
-            place["artifactLocation"]["uri"].as_str().unwrap(),
-            place["region"]["startLine"]
-        )
-    };
-    results.iter().map(place).collect()
-}
-
-#[test]
 fn odd_names_of_files_are_told_as_they_are() {
     use std::os::unix::ffi::OsStrExt as _;
     let project = Project::new("- [ ] 1. One\n- [ ] 1.PRE-CR\n");
@@ -417,16 +338,6 @@ fn odd_names_of_files_are_told_as_they_are() {
         .unwrap();
     }
     project.git("src/app", &["add", "--all"]);
-    let mut places = sarif_places(&project, "", &[]);
-    places.sort();
-    assert_eq!(
-        places,
-        [
-            "src/app/%C3%9Cbung%20%C3%A4.java:1",
-            "src/app/%FF.txt:1",
-            "src/app/a%1B%5B31m%22b:1"
-        ]
-    );
     let mut told = rules(&project, &[], 1);
     told.sort();
     assert_eq!(
@@ -446,59 +357,6 @@ fn odd_names_of_files_are_told_as_they_are() {
         human.contains(r#"error: "app/a\033[31m\"b": There are uncommitted"#),
         "{human}"
     );
-}
-
-#[test]
-fn places_are_from_the_root_of_the_repository_however_a_file_is_named() {
-    let project = Project::empty();
-    let file = "proj/spec dir/tasks.md";
-    project.write(file, "- [ ] 3.PITEST\n");
-    project.write("proj/other/deep/x", "");
-    project.git("", &["init", "--quiet"]);
-    let wanted = ["proj/spec%20dir/tasks.md:1"];
-    let whole = project.path(file);
-    let whole = whole.to_str().unwrap();
-    for (folder, named) in [
-        ("proj/spec dir", "tasks.md"),
-        ("proj/spec dir", "./tasks.md"),
-        ("proj/spec dir", whole),
-        ("proj/other/deep", "../../spec dir/tasks.md"),
-        ("proj/other/deep", whole),
-        ("..", whole),
-    ] {
-        assert_eq!(
-            sarif_places(&project, folder, &["--tasks", named]),
-            wanted,
-            "{folder} {named}"
-        );
-    }
-    std::os::unix::fs::symlink(project.path("proj/spec dir"), project.path("../link")).unwrap();
-    let linked = project.path("../link/tasks.md");
-    let linked = linked.to_str().unwrap();
-    assert_eq!(
-        sarif_places(&project, "proj/other", &["--tasks", linked]),
-        wanted
-    );
-    // The configuration's own path is relative to the workspace.
-    project.write(
-        "proj/.ralph/config.yaml",
-        "tasks: {sections: {exclude: [Later]}}\n",
-    );
-    let places = sarif_places(&project, "proj/spec dir", &["--tasks", "tasks.md"]);
-    assert_eq!(
-        places,
-        ["proj/spec%20dir/tasks.md:1", "proj/.ralph/config.yaml:1"]
-    );
-}
-
-#[test]
-fn what_the_environment_says_wrong_leads_to_a_file_that_is_there() {
-    let project = Project::new("- [ ] 1. One\n");
-    let mut check = project.command(&["check", "--format", "sarif"]);
-    check.env("RALPH_THRESHOLD", "x");
-    let log: Value = serde_json::from_str(&Project::finish(check).code(1).out).unwrap();
-    let place = &log["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
-    assert_eq!(place["artifactLocation"]["uri"], ".ralph/config.yaml");
 }
 
 #[test]

@@ -160,7 +160,6 @@ fn an_answer_goes_to_the_named_file_in_the_format_of_its_name() {
     let project = Project::new("- [ ] 1. One\n");
     project.config("");
     for (verb, file, start) in [
-        ("check", "a.sarif", "{\n  \"$schema\""),
         ("status", "a.json", "{\"boxes\":"),
         ("report", "a.html", "<!doctype html>"),
         ("report", "a.txt", "### Not running: 0 of 1"),

@@ -5,7 +5,6 @@ use crate::source::RepoPath;
 use crate::source::text;
 use serde::Serialize;
 use std::borrow::Cow;
-use std::path::PathBuf;
 
 /// Severity of a finding.
 ///
@@ -25,7 +24,7 @@ pub(crate) enum Level {
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct InspectionFinding {
     pub(crate) level: Level,
-    /// Name of its rule. A rule keeps its meaning forever: code scanning stores alerts by it.
+    /// Name of its rule. A rule keeps its meaning forever, because programs compare it.
     pub(crate) rule: String,
     /// The file, relative to the workspace; or the name of a package or program.
     pub(crate) file: String,
@@ -39,12 +38,6 @@ pub(crate) struct InspectionFinding {
     pub(crate) what: String,
     /// The next step.
     pub(crate) hint: String,
-    /// The path on disk if `file` is not that, absolute or relative to the workspace.
-    #[serde(skip)]
-    pub(crate) path: Option<PathBuf>,
-    /// The text of the line, if known.
-    #[serde(skip)]
-    pub(crate) source: String,
 }
 
 impl InspectionFinding {
@@ -79,13 +72,6 @@ impl InspectionFinding {
     pub(crate) fn with_key(self, key: impl Into<String>) -> Self {
         Self {
             key: Some(key.into()),
-            ..self
-        }
-    }
-
-    pub(crate) fn with_path(self, path: impl Into<PathBuf>) -> Self {
-        Self {
-            path: Some(path.into()),
             ..self
         }
     }

@@ -147,7 +147,5 @@ pub(super) fn with_nothing_to_judge(
 }
 
 fn warn_of_package(rule: &str, package: &Package, what: &str, hint: &str) -> InspectionFinding {
-    InspectionFinding::new_error(rule, package.name.clone(), what, hint)
-        .into_warning()
-        .with_path(package.root.clone())
+    InspectionFinding::new_error(rule, package.name.clone(), what, hint).into_warning()
 }

@@ -168,11 +168,8 @@ pub(crate) fn can_start(workspace: &Workspace, roles: &BTreeSet<Role>) -> Result
 /// A mistake in `.ralph/config.yaml`, in a flag or in a variable.
 fn of_configuration(error: &ConfigError) -> InspectionFinding {
     let key = Some(error.kind.clone()).filter(|key| !key.is_empty());
-    // A mistake in a variable or flag is in no file. Code scanning needs one, so it gets the file
-    // that ralph would read.
     let found =
-        InspectionFinding::new_error("config-error", &error.place, &error.what, &error.hint)
-            .with_path(CONFIG);
+        InspectionFinding::new_error("config-error", &error.place, &error.what, &error.hint);
     InspectionFinding {
         line: error.line,
         key,

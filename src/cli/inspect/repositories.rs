@@ -5,9 +5,6 @@ use crate::git::{GitError, GitErrorKind, Underway};
 use crate::machine::facts::{Oid, PackageState, full_path};
 use crate::source::RepoPath;
 use std::collections::HashSet;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
 
 /// Looks at all packages: the readable ones, `None` if not even their names are known; and what is wrong.
 pub(super) fn inspect_repositories(
@@ -38,19 +35,19 @@ pub(super) fn inspect_repositories(
         let folder = workspace.places.display_path(&root);
         match surveyed.and_then(|now| Ok((now, repositories.find_underway(&name)?))) {
             Ok((now, underway)) => {
-                findings.extend(uncommitted_findings(&folder, &now, state));
+                findings.extend(uncommitted_findings(&now, state));
                 if seen.insert(underway.repository.clone()) {
                     findings.extend(in_progress(&folder, &now, &underway));
                 }
                 packages.push(Package::read_folder(name, root));
             }
-            Err(error) => findings.push(unreadable_finding(&name, &folder, &error)),
+            Err(error) => findings.push(unreadable_finding(&name, &error)),
         }
     }
     (Some(packages), findings)
 }
 
-fn unreadable_finding(name: &str, folder: &str, error: &GitError) -> InspectionFinding {
+fn unreadable_finding(name: &str, error: &GitError) -> InspectionFinding {
     let rule = if error.kind == GitErrorKind::Refused {
         "refused"
     } else {
@@ -66,15 +63,10 @@ fn unreadable_finding(name: &str, folder: &str, error: &GitError) -> InspectionF
         what,
         error.hint.clone(),
     )
-    .with_path(folder)
 }
 
 /// Changes that no attempt left.
-fn uncommitted_findings(
-    folder: &str,
-    now: &PackageState,
-    state: Option<&State>,
-) -> Vec<InspectionFinding> {
+fn uncommitted_findings(now: &PackageState, state: Option<&State>) -> Vec<InspectionFinding> {
     let known = state
         .and_then(|state| state.last_after.as_ref())
         .and_then(|after| after.package(&now.name));
@@ -84,12 +76,9 @@ fn uncommitted_findings(
         .filter(|dirt| known.is_none_or(|known| !known.dirt.contains(dirt)));
     new.map(|dirt| {
         let what = "There are uncommitted changes that no attempt left.";
-        let (file, hint) = (
-            display_path(&now.name, &dirt.path),
-            "commit, stash or remove them",
-        );
-        let path = Path::new(folder).join(OsStr::from_bytes(&dirt.path.to_bytes()));
-        InspectionFinding::new_error("uncommitted-changes", file, what, hint).with_path(path)
+        let file = display_path(&now.name, &dirt.path);
+        let hint = "commit, stash or remove them";
+        InspectionFinding::new_error("uncommitted-changes", file, what, hint)
     })
     .collect()
 }
@@ -106,11 +95,7 @@ fn display_path(package: &str, path: &RepoPath) -> String {
 fn in_progress(folder: &str, now: &PackageState, underway: &Underway) -> Vec<InspectionFinding> {
     let mut findings = Vec::new();
     let mut add = |rule: &str, what: String, hint: String| {
-        findings.push(
-            InspectionFinding::new_error(rule, &now.name, what, hint)
-                .into_warning()
-                .with_path(folder),
-        );
+        findings.push(InspectionFinding::new_error(rule, &now.name, what, hint).into_warning());
     };
     if let Some(operation) = underway.operation {
         let end = match operation {

@@ -35,17 +35,7 @@ impl Read {
         what: String,
         hint: impl Into<String>,
     ) -> InspectionFinding {
-        let line = line as usize;
-        let text = self
-            .file
-            .lines()
-            .nth(line.saturating_sub(1))
-            .unwrap_or_default();
-        let source = text::line(&String::from_utf8_lossy(text), 400);
-        InspectionFinding {
-            source,
-            ..InspectionFinding::new_error(rule, &self.shown, what, hint).at_line(line)
-        }
+        InspectionFinding::new_error(rule, &self.shown, what, hint).at_line(line as usize)
     }
 }
 

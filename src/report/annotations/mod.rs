@@ -7,11 +7,11 @@ pub mod junit;
 pub mod sarif;
 
 use super::progress::gate_headline;
-use super::sarif::SarifLevel;
 use crate::mutation::{GateReport, MutantStatus, Survivor, Verdict};
 use crate::source::RepoPath;
 use crate::source::text::{line, some_names};
 use crate::task::digest;
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -65,6 +65,18 @@ pub struct ReportView<'a> {
     pub folders: &'a Folders,
     /// A SKIP is shown as a failure.
     pub fail_on_skip: bool,
+}
+
+/// The level of an annotation, in the words of SARIF.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum SarifLevel {
+    /// It must be fixed.
+    Error,
+    /// It is worth a look.
+    Warning,
+    /// For information.
+    Note,
 }
 
 /// Subject of an annotation.

@@ -1,65 +1,128 @@
-//! A gate's report as SARIF, with one rule for each mutator that is named.
+//! A gate's report as SARIF 2.1.0 for code scanning, with one rule for each mutator that is named.
 
-use super::{About, Note, ReportView};
+use super::{About, Note, ReportView, SarifLevel};
 use crate::mutation::Verdict;
-use crate::report::sarif::{SarifLevel, SarifResult, SarifRule, sarif_log};
+use crate::source::RepoPath;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// The schema of the version that is written.
+const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
 /// The log, without a final line end.
 pub fn render_sarif(shown: &ReportView<'_>) -> String {
     let notes = shown.report_notes();
     let is_error = matches!(shown.report.verdict, Verdict::Error { .. });
-    let results: Vec<SarifResult> = notes
-        .iter()
-        .filter(|note| match note.about {
+    let mut rules: BTreeMap<String, Value> = BTreeMap::new();
+    let mut listed: Vec<(String, &Note)> = Vec::new();
+    for note in &notes {
+        let is_result = match note.about {
             About::Verdict(_) => note.level == SarifLevel::Error && !is_error,
             About::Survivor(_) => true,
-        })
-        .map(|note| sarif_result(shown.gate, note))
+        };
+        if is_result {
+            let (id, rule) = make_rule(shown.gate, note);
+            rules.entry(id.clone()).or_insert(rule);
+            listed.push((id, note));
+        }
+    }
+    let results: Vec<Value> = listed
+        .iter()
+        .map(|(id, note)| result_value(note, id, rules.keys().position(|known| known == id)))
         .collect();
     // The verdict is a notification too, whether or not it is a finding in the code.
-    let grade = if is_error {
+    let level = if is_error {
         SarifLevel::Error
     } else {
         SarifLevel::Note
     };
-    let verdicts = notes
+    let notifications: Vec<Value> = notes
         .iter()
-        .filter(|note| matches!(note.about, About::Verdict(_)));
-    let notifications: Vec<(SarifLevel, String)> = verdicts
-        .map(|note| (grade, format!("{}: {}", note.title, note.text)))
+        .filter(|note| matches!(note.about, About::Verdict(_)))
+        .map(|note| {
+            let text = format!("{}: {}", note.title, note.text);
+            json!({ "level": level, "message": { "text": text } })
+        })
         .collect();
-    sarif_log(shown.gate, !is_error, &notifications, &results)
+    let log = json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "ralph",
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "rules": rules.into_values().collect::<Vec<_>>(),
+            }},
+            // Distinguishes the logs of one commit.
+            "automationDetails": { "id": format!("ralph/{}/", shown.gate) },
+            "columnKind": "unicodeCodePoints",
+            "invocations": [{ "executionSuccessful": !is_error, "toolExecutionNotifications": notifications }],
+            "results": results,
+        }],
+    });
+    format!("{log:#}")
 }
 
-fn sarif_result(gate: &str, note: &Note) -> SarifResult {
-    SarifResult {
-        rule: sarif_rule(gate, note),
-        grade: note.level,
-        text: note.text.clone(),
-        file: note.some_file(),
-        line: note.line,
-        source: note.source.clone(),
-        fingerprint: note.fingerprint.clone(),
-    }
-}
-
-fn sarif_rule(gate: &str, note: &Note) -> SarifRule {
-    match &note.about {
-        About::Verdict(word) => SarifRule {
-            id: format!("{gate}/{word}"),
-            name: format!("{gate}{word}"),
-            short: format!("The gate {gate} ended with {word}"),
-            full: format!("The gate {gate} judged the changed code and ended with {word}."),
-        },
-        About::Survivor(mutator) => SarifRule {
-            id: format!("{gate}/survivor/{mutator}"),
-            name: mutator.clone(),
-            short: format!("A mutant of {mutator} survived"),
-            full: format!(
+/// The id of a note's rule, by which code scanning keeps alerts, and the rule.
+fn make_rule(gate: &str, note: &Note) -> (String, Value) {
+    let (id, name, short, full) = match &note.about {
+        About::Verdict(word) => (
+            format!("{gate}/{word}"),
+            format!("{gate}{word}"),
+            format!("The gate {gate} ended with {word}"),
+            format!("The gate {gate} judged the changed code and ended with {word}."),
+        ),
+        About::Survivor(mutator) => (
+            format!("{gate}/survivor/{mutator}"),
+            mutator.clone(),
+            format!("A mutant of {mutator} survived"),
+            format!(
                 "{gate} changed the code with the mutator {mutator}, and no test failed: add an assertion that sees the difference."
             ),
-        },
+        ),
+    };
+    let rule = json!({
+        "id": id,
+        "name": name,
+        "shortDescription": { "text": short },
+        "fullDescription": { "text": full },
+        "help": { "text": full },
+        "defaultConfiguration": { "level": note.level },
+    });
+    (id, rule)
+}
+
+fn result_value(note: &Note, id: &str, index: Option<usize>) -> Value {
+    let mut region = json!({ "startLine": note.line });
+    if !note.source.is_empty() {
+        region["snippet"] = json!({ "text": note.source });
     }
+    json!({
+        "ruleId": id,
+        "ruleIndex": index,
+        "level": note.level,
+        "message": { "text": note.text },
+        "locations": [{ "physicalLocation": {
+            "artifactLocation": { "uri": relative_uri(&note.some_file()), "uriBaseId": "%SRCROOT%" },
+            "region": region,
+        }}],
+        "partialFingerprints": { "ralphFinding/v1": note.fingerprint },
+    })
+}
+
+/// A relative reference (RFC 3986): everything but unreserved characters and `/` is percent-encoded.
+fn relative_uri(path: &RepoPath) -> String {
+    path.to_bytes()
+        .into_iter()
+        .map(|byte| {
+            if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+                char::from(byte).to_string()
+            } else {
+                format!("%{byte:02X}")
+            }
+        })
+        .collect::<Vec<_>>()
+        .concat()
 }
 
 #[cfg(test)]

@@ -96,7 +96,7 @@ fn there_is_a_page_for_ralph_and_one_for_each_verb() {
     let project = Project::empty();
     let page = project.ralph(&["generate", "man"]).code(0).out;
     assert!(
-        page.contains(".TH ralph 1") && page.contains("EXIT STATUS"),
+        page.contains(".TH ralph 1") && page.contains("Exit codes: "),
         "{page}"
     );
     assert!(project.files().is_empty());
@@ -111,26 +111,14 @@ fn there_is_a_page_for_ralph_and_one_for_each_verb() {
         let page = project.read(path.to_str().unwrap());
         let name = path.file_stem().unwrap().to_str().unwrap();
         assert!(page.contains(&format!(".TH {name} 1")), "{page}");
-        let sections = page
-            .split(".SH ")
-            .skip(1)
-            .filter_map(|part| part.split_once('\n'))
-            .collect::<Vec<_>>();
-        for wanted in ["EXAMPLES", "EXIT STATUS", "ENVIRONMENT", "FILES"] {
-            let found = sections
-                .iter()
-                .find(|(title, _)| title.trim_matches('"') == wanted);
-            let (_, text) = found.unwrap_or_else(|| panic!("{name}: {wanted}"));
-            assert!(
-                text.lines().any(|line| !line.starts_with('.')),
-                "{name}: {wanted}"
-            );
+        if let Some(verb) = name.strip_prefix("ralph-") {
+            for text in [page, project.ralph(&[verb, "--help"]).code(0).out] {
+                assert!(
+                    text.contains("Example") && text.contains("Exit codes: "),
+                    "{name}: {text}"
+                );
+            }
         }
-        let help = name
-            .strip_prefix("ralph-")
-            .map(|verb| project.ralph(&[verb, "--help"]).code(0).out);
-        let is_whole = |help: &String| help.contains("Example") && help.contains("Exit codes: ");
-        assert!(help.as_ref().is_none_or(is_whole), "{name}: {help:?}");
     }
     assert!(
         project

@@ -108,7 +108,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("source", 3_527),
     ("report", 5_164),
     ("sys", 3_451),
-    ("task", 5_281),
+    ("task", 5_232),
     ("turn", 2_525),
 ];
 

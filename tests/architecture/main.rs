@@ -75,7 +75,7 @@ const OUTSIDE: &[&str] = &[
     "std::net",
     "std::thread",
 ];
-const MAX_FILE_LINES: usize = 535;
+const MAX_FILE_LINES: usize = 529;
 /// Lines of the longest function, so that none becomes longer. Most functions have fewer than 40.
 const MAX_FUNCTION_LINES: usize = 176;
 
@@ -95,7 +95,7 @@ fn without_comments(code: &str) -> String {
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 1_225),
     ("build", 33),
-    ("cli", 11_113),
+    ("cli", 11_005),
     ("config", 2_027),
     ("engine", 9_460),
     ("gate", 11_861),

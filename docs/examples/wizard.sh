@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The questions of `ralph init` and `ralph place` in a terminal of 90 columns, frame by frame, as wizard.md beside this
+# The questions of `ralph init` in a terminal of 90 columns, frame by frame, as wizard.md beside this
 # file. Needs tmux and git, and a ralph to show: wizard.sh target/debug/ralph
 set -euo pipefail
 ralph=$(realpath "${1:?usage: wizard.sh RALPH}")
@@ -37,7 +37,7 @@ mkdir "$shop/docs" && printf -- '- [ ] 1. Write the manual\n' > "$shop/docs/task
 
 out=$here/wizard.md
 {
-    echo '# The questions of `ralph init` and `ralph place`'
+    echo '# The questions of `ralph init`'
     echo
     echo 'Recorded by [wizard.sh](wizard.sh) in tmux: what a terminal of 90 columns shows at each question. Arrow keys choose,'
     echo 'Enter answers; nothing is written before the last answer.'
@@ -75,11 +75,4 @@ keys Enter
 frame 'The first change and its price, before anything is written' 'Write this?'
 keys Enter
 frame 'What it wrote' 'ralph check'
-keys clear Enter
-keys 'ralph place' Enter
-frame 'The tasks, and where the gate goes' 'Where PITEST goes'
-keys Up Up Up Enter
-frame 'The change and its price, before it is written' 'Write this?'
-keys Enter
-frame 'What was written' 'the placement of PITEST was written'
 echo "wrote $out"

@@ -1,4 +1,4 @@
-//! Questions on a terminal: offered and read only where both ends are one; Ctrl-C changes nothing.
+//! Questions of `ralph init` on a terminal: offered and read only where both ends are one; Ctrl-C changes nothing.
 
 use super::{Exit, Fault};
 use crate::report::width::cut_text;
@@ -76,8 +76,8 @@ pub(super) fn ask_agreement() -> anyhow::Result<bool> {
 }
 
 /// Words of a list, divided by commas and blanks; at least one.
-pub(super) fn ask_words(question: &str, default: &[String]) -> anyhow::Result<Vec<String>> {
-    let mut input = Input::<String>::with_theme(&Prompts)
+pub(super) fn ask_words(question: &str) -> anyhow::Result<Vec<String>> {
+    let input = Input::<String>::with_theme(&Prompts)
         .with_prompt(question)
         .validate_with(|answer: &String| {
             if split_words(answer).is_empty() {
@@ -86,9 +86,6 @@ pub(super) fn ask_words(question: &str, default: &[String]) -> anyhow::Result<Ve
                 Ok(())
             }
         });
-    if !default.is_empty() {
-        input = input.default(default.join(","));
-    }
     ask_question(|| input.interact_text()).map(|answer| split_words(&answer))
 }
 

@@ -31,7 +31,7 @@ const CONTEXT: usize = 3;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Flags of the verbs that edit a task file.
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Debug, Default, Args)]
 pub struct EditArgs {
     /// A task file, in a workspace or not
     #[arg(long, value_name = "FILE")]

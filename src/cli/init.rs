@@ -1,6 +1,7 @@
 //! `ralph init`: looks at what is there, asks what it cannot know, writes `.ralph/`. It never overwrites a file, and
 //! asks only on a terminal and before anything is written.
 
+mod ask_placement;
 mod files;
 
 use super::ask::{Unanswered, ask_agreement, can_ask, one_of};
@@ -9,7 +10,7 @@ use super::environment::unsound_settings;
 use super::inspect::engines::of_package;
 use super::inspect::{Package, Spec, find_packages, find_specs, read_spec, task_file};
 use super::output::Format;
-use super::place::{ask_placement, list_tasks, preview_placement};
+use super::place::preview_placement;
 use super::{CONFIG, Exit, Fault, Invocation, Workspace, base_environment, ensure_that, ui};
 use crate::agent::detect;
 use crate::cli::inspect::{as_root, lacks_as_root};
@@ -17,6 +18,7 @@ use crate::config::{self, PRESETS, Preset};
 use crate::source::text::count;
 use crate::task::{Grammar, Placement};
 use anyhow::bail;
+use ask_placement::{ask_placement, list_tasks};
 use clap::Args;
 use files::{ChosenSettings, config_text, place_gate, write_files};
 use serde_json::{Value, json};
@@ -338,7 +340,7 @@ impl SettingChoice<'_> {
                 task_file(self.root, &spec, self.grammar)
                     .iter()
                     .for_each(list_tasks);
-                Some(ask_placement("PITEST", None)?)
+                Some(ask_placement()?)
             }
             named => named.clone(),
         };

@@ -1,21 +1,18 @@
-//! `ralph place`: where the boxes of a gate go. Asks only on a terminal; the choice is written into the configuration
-//! after the lines are in the task file.
+//! `ralph place`: where the boxes of a gate go. The choice is written into the configuration after the lines are in the
+//! task file.
 
 mod price;
 
-use super::ask::{ask_agreement, ask_words, can_ask, one_of};
 use super::edit_tasks::{
     EditArgs, GATE, TasksEdit, TasksTarget, note_tests_alone, note_without_id, show_diff,
     unified_diff,
 };
 use super::{CONFIG, Exit, Fault, FaultKind, Invocation, RealDisk, Workspace, ensure_that, ui};
 use crate::config::{self, Placement};
-use crate::report::width::cut_text;
 use crate::sys::{Disk, Swap};
 use crate::task::{
     EditRefusal, LinesEdited, Refused, Stage, TaskFile, tasks_of_tests_alone, tasks_without_gate,
 };
-use anyhow::bail;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::path::PathBuf;
@@ -23,7 +20,7 @@ use std::path::PathBuf;
 /// Flags of `place`.
 #[derive(Debug, Args)]
 pub struct PlaceArgs {
-    /// Where the gate's boxes go; asked for when left out on a terminal
+    /// Place of the gate's boxes (`--check` takes the configured one)
     #[arg(value_enum, value_name = "WHERE")]
     pub at: Option<Where>,
     /// The tasks for `after`: `2,5,7`
@@ -88,7 +85,7 @@ impl Snippet {
 }
 
 /// `ralph place`: 0 if the file is as chosen, 1 if `--check` found a difference.
-pub(super) fn run_place(call: &Invocation, args: &PlaceArgs) -> anyhow::Result<Exit> {
+pub(super) fn run_place(call: &Invocation, args: &PlaceArgs) -> Result<Exit, Fault> {
     if let Some(snippet) = args.snippet {
         ui::print_line(snippet.snippet_text().trim_end());
         return Ok(Exit::Done);
@@ -104,13 +101,9 @@ pub(super) fn run_place(call: &Invocation, args: &PlaceArgs) -> anyhow::Result<E
     let choices = match typed {
         Some(choice) => vec![(gate.to_owned(), choice)],
         None if args.edit.check => configured_placements(&target, args.gate.as_deref())?,
-        None if !call.json && can_ask() => return ask(call, args, &target, gate),
         None => {
             let hint = "`ralph place each` (recommended), or `tested`, `after IDS`, `groups`, `end`, `none`";
-            bail!(Fault::setup_fault(
-                "No placement was named, and there is no terminal to ask on.",
-                hint
-            ));
+            return Err(Fault::setup_fault("No placement was named.", hint));
         }
     };
     let _lock = target.hold_lock()?;
@@ -136,61 +129,6 @@ pub(super) fn run_place(call: &Invocation, args: &PlaceArgs) -> anyhow::Result<E
     } else {
         Exit::Done
     })
-}
-
-/// Asks for the place of the gate, and writes the change after a confirmation.
-fn ask(
-    call: &Invocation,
-    args: &PlaceArgs,
-    target: &TasksTarget,
-    gate: &str,
-) -> anyhow::Result<Exit> {
-    list_tasks(&target.read_file()?);
-    let now = target
-        .workspace
-        .as_ref()
-        .and_then(|known| known.settings.placement.get(gate));
-    let choice = &ask_placement(gate, now)?;
-    let shown = EditArgs {
-        dry_run: true,
-        tasks: args.edit.tasks.clone(),
-        check: false,
-    };
-    let shown = &TasksTarget::find_target(call, &shown, gate)?.with_groups(gate, choice)?;
-    let target = &TasksTarget::find_target(call, &args.edit, gate)?.with_groups(gate, choice)?;
-    let plan = GatePlacement {
-        target,
-        gate,
-        choice,
-        include_done: args.include_done,
-    };
-    GatePlacement {
-        target: shown,
-        ..plan
-    }
-    .apply_plan(call, args.edit.check)?;
-    plan.tell_price(call)?;
-    if target.writes && ask_agreement()? {
-        let _lock = target.hold_lock()?;
-        plan.apply_plan(call, args.edit.check)?;
-    }
-    Ok(Exit::Done)
-}
-
-/// Lists the tasks before the question for the place of gates.
-pub(super) fn list_tasks(file: &TaskFile) {
-    for row in file
-        .box_rows()
-        .iter()
-        .filter(|row| row.key.has_id() && row.key.stage == Stage::Implementation)
-    {
-        let done = if row.mark.is_done() { "x" } else { " " };
-        ui::print_line(&format!(
-            "[{done}] {:<8} {}",
-            row.key.typed_name(row.line),
-            cut_text(&row.text, 60)
-        ));
-    }
 }
 
 /// Shows the effect of a placement in a new workspace; with `shows` its lines, too.
@@ -352,74 +290,6 @@ fn gate_time(gate: &str, choice: &Placement) -> String {
     }
 }
 
-/// One gate for each heading, or for those down to a level.
-fn groups_of(level: Option<u8>) -> Placement {
-    level.map_or(Placement::Groups, |groups| Placement::GroupsOf { groups })
-}
-
-/// Asks for the placement of a gate, with the choice of now as the default.
-pub(super) fn ask_placement(gate: &str, now: Option<&Placement>) -> anyhow::Result<Placement> {
-    let known = if let Some(Placement::After(ids)) = now {
-        ids.clone()
-    } else {
-        Vec::new()
-    };
-    let (choices, options): (Vec<Placement>, Vec<String>) = [
-        (
-            Placement::Each,
-            "each: after every task that is still to be done (recommended)".to_owned(),
-        ),
-        (
-            Placement::Tested,
-            "tested: only those with TEST-FIRST, as the gate's author does it".to_owned(),
-        ),
-        (
-            Placement::After(known),
-            "after: after the tasks that I name".to_owned(),
-        ),
-        (
-            Placement::Groups,
-            format!("groups: at the end of each heading: G1.{gate}, G2.{gate}, …"),
-        ),
-        (
-            Placement::End,
-            format!("end: once, after the last task: END.{gate}"),
-        ),
-        (Placement::None, "none: nowhere".to_owned()),
-    ]
-    .into_iter()
-    .unzip();
-    let default = choices
-        .iter()
-        .position(|choice| {
-            now == Some(choice)
-                || now
-                    .is_some_and(|now| *choice == Placement::Groups && now.group_level().is_some())
-        })
-        .unwrap_or(0);
-    let at = one_of(&format!("Where {gate} goes"), &options, default)?;
-    match choices.into_iter().nth(at) {
-        Some(Placement::After(known)) => {
-            let ids = ask_words("After which tasks (as in 2,5,7)", &known)?;
-            Ok(Placement::After(
-                ids.iter().filter_map(|id| tidy_id(id)).collect(),
-            ))
-        }
-        Some(Placement::Groups) => {
-            let mut levels = vec!["all".to_owned()];
-            levels.extend((1..=5).map(|level| format!("those down to {}", "#".repeat(level))));
-            let known = now
-                .and_then(Placement::group_level)
-                .map_or(0, |level| usize::from(level) % 6);
-            let level = one_of("Which headings are groups", &levels, known)?;
-            Ok(groups_of(
-                u8::try_from(level).ok().filter(|level| *level > 0),
-            ))
-        }
-        chosen => Ok(chosen.unwrap_or(Placement::None)),
-    }
-}
-
 /// Returns the typed placement; `None` without arguments.
 fn typed_placement(args: &PlaceArgs) -> Result<Option<Placement>, Fault> {
     let ids: Vec<String> = args.ids.iter().filter_map(|id| tidy_id(id)).collect();
@@ -436,7 +306,9 @@ fn typed_placement(args: &PlaceArgs) -> Result<Option<Placement>, Fault> {
         Some(Where::After) => Placement::After(ids),
         Some(Where::Each) => Placement::Each,
         Some(Where::Tested) => Placement::Tested,
-        Some(Where::Groups) => groups_of(args.level),
+        Some(Where::Groups) => args
+            .level
+            .map_or(Placement::Groups, |groups| Placement::GroupsOf { groups }),
         Some(Where::End) => Placement::End,
         Some(Where::None) => Placement::None,
         None => return Ok(None),

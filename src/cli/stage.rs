@@ -1,7 +1,5 @@
 //! `ralph stage`: gives plain tasks their stages, and the gates that the configuration places; takes them away again.
-//! Asks only on a terminal, and shows the change before it writes.
 
-use super::ask::{ask_agreement, ask_words, can_ask, one_of};
 use super::edit_tasks::{EditArgs, GATE, TasksTarget, note_without_id};
 use super::place::tidy_id;
 use super::{Exit, Fault, Invocation, ensure_that, ui};
@@ -9,7 +7,7 @@ use crate::task::{Stage, TaskKey, TaskSelection, tasks_without_stages};
 use clap::Args;
 
 /// Flags of `stage`.
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Debug, Args)]
 pub struct StageArgs {
     /// The tasks: `2,5` or `2 5`; each gets the stages that it lacks
     #[arg(value_name = "IDS", value_delimiter = ',', conflicts_with = "all")]
@@ -28,7 +26,7 @@ pub struct StageArgs {
 }
 
 /// `ralph stage`: 0 if the tasks have their stages, 1 if `--check` found one that lacks some.
-pub(super) fn run_stage(call: &Invocation, args: &StageArgs) -> anyhow::Result<Exit> {
+pub(super) fn run_stage(call: &Invocation, args: &StageArgs) -> Result<Exit, Fault> {
     let target = TasksTarget::find_target(call, &args.edit, GATE)?;
     let what = "The configuration says `stages: virtual`: each task goes through its stages without lines for them.";
     ensure_that(
@@ -36,50 +34,13 @@ pub(super) fn run_stage(call: &Invocation, args: &StageArgs) -> anyhow::Result<E
         what,
         "write `stages: file` in .ralph/config.yaml to get lines",
     )?;
-    if args.all || args.none || !args.ids.is_empty() {
-        return Ok(apply_stages(call, &target, args)?);
-    }
     let hint = "`ralph stage --all`, `ralph stage 2,5`, or `ralph stage --none`";
     ensure_that(
-        !call.json && can_ask(),
-        "No task was named, and there is no terminal to ask on.",
+        args.all || args.none || !args.ids.is_empty(),
+        "No task was named.",
         hint,
     )?;
-    let chosen = ask_stages(args)?;
-    let shown = EditArgs {
-        dry_run: true,
-        tasks: args.edit.tasks.clone(),
-        check: false,
-    };
-    apply_stages(
-        call,
-        &TasksTarget::find_target(call, &shown, GATE)?,
-        &chosen,
-    )?;
-    if target.writes && ask_agreement()? {
-        apply_stages(call, &target, &chosen)?;
-    }
-    Ok(Exit::Done)
-}
-
-fn ask_stages(args: &StageArgs) -> anyhow::Result<StageArgs> {
-    let options = [
-        "all    every open task that has none",
-        "some   those that I name",
-        "none   take them away again",
-    ];
-    let at = one_of("Which tasks get stages", &options.map(str::to_owned), 0)?;
-    let ids = if at == 1 {
-        ask_words("Which tasks (as in 2,5,7)", &[])?
-    } else {
-        Vec::new()
-    };
-    Ok(StageArgs {
-        ids,
-        all: at == 0,
-        none: at == 2,
-        ..args.clone()
-    })
+    apply_stages(call, &target, args)
 }
 
 fn apply_stages(call: &Invocation, target: &TasksTarget, args: &StageArgs) -> Result<Exit, Fault> {

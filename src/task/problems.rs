@@ -112,10 +112,10 @@ mod tests {
         assert_eq!(kinds.len(), 3 + RemarkKind::TooManyNeeds as usize + 1);
         assert!(TEXTS.split("\n\n").all(|texts| texts.lines().count() == 3));
         assert_eq!(kinds.last(), Some(&"TooManyNeeds"));
-        let odd = TaskFileFinding::new(7, RemarkKind::MixedLineEnds, &["LF", "CR"]);
+        let odd = TaskFileFinding::new(7, RemarkKind::DuplicateId, &["1", "3"]);
         assert_eq!(
             odd.message,
-            "Line 7 ends with LF, the lines before it with CR."
+            "The id `1` is on line 3 and again on line 7; both tasks are identified by their text."
         );
     }
 }

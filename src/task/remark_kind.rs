@@ -13,10 +13,6 @@ pub enum RemarkKind {
     NotUtf8,
     /// All boxes are in sections without tasks.
     OnlyLeftOut,
-    /// The file begins with a byte-order mark.
-    ByteOrderMark,
-    /// Lines end in different ways.
-    MixedLineEnds,
     /// A fence is open to the end of the file and hides what follows.
     UnclosedFence,
     /// A comment has no end and hides what follows.
@@ -47,8 +43,6 @@ pub enum RemarkKind {
     DuplicateId,
     /// `2.REVIEW`: not a stage word, so the line is a task without an id.
     UnknownStage,
-    /// A parent is ticked and a required child is not done.
-    TickedParent,
     /// Boxes in a code fence are not tasks.
     BoxInFence,
     /// Boxes in the text of a command are not tasks.
@@ -59,8 +53,6 @@ pub enum RemarkKind {
     OptionalInWords,
     /// An open task is struck out.
     StruckOut,
-    /// A stage is on the wrong side of its task for the order of stages.
-    StageOrder,
     /// A gate covers no task that could change anything.
     GateWithoutWork,
     /// A gate is behind a task that only writes tests.

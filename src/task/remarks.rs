@@ -4,7 +4,7 @@
 
 mod relations;
 
-use super::exclude::{Excluded, bom_length, list_items};
+use super::exclude::{Excluded, list_items};
 use super::file::{ReadLine, TaskFile};
 use super::grammar::{NoName, leading_id, read_head};
 use super::meaning::says_optional;
@@ -106,9 +106,6 @@ impl TaskFile {
                 _ => Remark::new(1, RemarkKind::OnlyLeftOut, &[]),
             });
         }
-        if bom_length(&self.bytes) > 0 {
-            remarks.push(Remark::new(1, RemarkKind::ByteOrderMark, &[]));
-        }
         let open = self.excluded.iter().filter(|part| !part.closed);
         remarks.extend(open.map(|part| self.without_end(part)));
     }
@@ -122,8 +119,6 @@ struct RemarkPass {
     unread: Vec<Remark>,
     /// The headings above, which decide if the section has tasks.
     sections: HeadingsAbove,
-    /// The line end of the first line, and true after a different one was reported.
-    line_end: Option<(&'static str, bool)>,
     /// True if the line above has a box that does not begin a list item. Only the first of a series is reported.
     has_box_above: bool,
     /// Number of tasks so far that other tools also read as tasks.
@@ -136,7 +131,6 @@ struct RemarkPass {
 
 impl RemarkPass {
     fn remark_line(&mut self, file: &TaskFile, line: &ReadLine<'_>, is_listed: bool) {
-        self.line_end(file, line);
         self.remark_heading(file, line);
         let kind = match line.read {
             ReadAs::Task(at) => {
@@ -225,24 +219,6 @@ impl RemarkPass {
             && has_text
         {
             self.count_remark(RemarkKind::HeadingWithoutBox, 0, at);
-        }
-    }
-
-    fn line_end(&mut self, file: &TaskFile, line: &ReadLine<'_>) {
-        let end = match file.bytes.get(line.line.end..line.line.next) {
-            Some(b"\r\n") => "CR LF",
-            Some(b"\n") => "LF",
-            Some(b"\r") => "CR",
-            _ => return,
-        };
-        let (first, reported) = self.line_end.get_or_insert((end, false));
-        if *first != end && !*reported {
-            *reported = true;
-            self.remarks.push(Remark::new(
-                line.number,
-                RemarkKind::MixedLineEnds,
-                &[end, first],
-            ));
         }
     }
 

@@ -1,12 +1,10 @@
-//! Finds the requirements that a task names, and those that the spec's own list does not have.
+//! Finds the requirements that a task names.
 //!
-//! A task names them below its line (`_Requirements: 1.1_`) or in its words (`[US1]`, `FR-018`). Only numbers are
-//! compared, and only with a list that has numbers of that kind: in doubt nothing is reported.
+//! A task names them below its line (`_Requirements: 1.1_`) or in its words (`[US1]`, `FR-018`).
 
 use super::file::TaskFile;
-use super::scan::{clean_line, read_heading, read_item};
+use super::scan::{clean_line, read_item};
 use crate::source::text::beginning;
-use std::collections::HashSet;
 
 /// Maximum number of references kept for one task.
 const MAX_KEPT: usize = 64;
@@ -37,25 +35,6 @@ impl TaskFile {
         self.task_lines()
             .iter()
             .map(|lines| read_requirements(lines))
-            .collect()
-    }
-
-    /// Returns the references to requirements that the text of requirements.md does not have.
-    ///
-    /// Each has the line of the first task that names it.
-    pub fn unknown_requirements(&self, text: &str) -> Vec<(u32, String)> {
-        let known = Known::read_known(text);
-        let mut seen = HashSet::new();
-        let named = self.tasks.iter().zip(self.named_requirements());
-        let named =
-            named.flat_map(|(task, own)| own.into_iter().map(move |name| (task.found.line, name)));
-        named
-            .filter(|(_, name)| {
-                range_ends(name)
-                    .into_iter()
-                    .any(|end| known.lacks_number(end))
-                    && seen.insert(name.clone())
-            })
             .collect()
     }
 }
@@ -139,37 +118,23 @@ fn in_list(value: &str, found: &mut Vec<String>) {
 
 /// True for `1`, `1.2`, `FR-018`, `R1.2` and `1.1-1.5`.
 fn is_reference(word: &str) -> bool {
-    word.len() <= MAX_REFERENCE && !range_ends(word).is_empty()
+    let is_range = ['-', '–', '~'].iter().any(|dash| {
+        word.rsplit_once(*dash)
+            .is_some_and(|(from, to)| is_single_reference(from) && is_single_reference(to))
+    });
+    word.len() <= MAX_REFERENCE && (is_range || is_single_reference(word))
 }
 
-fn split_words(line: &str) -> impl Iterator<Item = &str> {
-    line.split(|c: char| !c.is_ascii_alphanumeric() && !".-–~".contains(c))
-        .map(|word| word.trim_matches(['.', '-']))
-}
-
-/// Returns the letters and the number of a reference, or of both ends of a range. Empty for any other word.
-fn range_ends(word: &str) -> Vec<(&str, &str)> {
-    split_reference(word)
-        .map(|one| vec![one])
-        .or_else(|| {
-            ['-', '–', '~'].iter().find_map(|dash| {
-                let (from, to) = word.rsplit_once(*dash)?;
-                Some(vec![split_reference(from)?, split_reference(to)?])
-            })
-        })
-        .unwrap_or_default()
-}
-
-/// Returns `("FR", "018")` for `FR-018`.
-fn split_reference(word: &str) -> Option<(&str, &str)> {
+/// True for a number that may follow up to eight capitals: `1.2`, `FR-018`.
+fn is_single_reference(word: &str) -> bool {
     let number = word.trim_start_matches(|c: char| c.is_ascii_uppercase());
-    let (letters, _) = word.split_at_checked(word.len() - number.len())?;
-    let number = if letters.is_empty() {
+    let letters = word.len() - number.len();
+    let number = if letters == 0 {
         number
     } else {
         number.strip_prefix('-').unwrap_or(number)
     };
-    (letters.len() <= 8 && is_number(number)).then_some((letters, number))
+    letters <= 8 && is_number(number)
 }
 
 fn is_number(text: &str) -> bool {
@@ -202,66 +167,4 @@ fn in_words(words: &str, found: &mut Vec<String>) {
 /// True for a character inside a word or a path.
 fn is_word_character(c: char) -> bool {
     c.is_alphanumeric() || "-_./$".contains(c)
-}
-
-/// The numbers in a list of requirements, each with the letters before it.
-#[derive(Default)]
-struct Known(HashSet<(String, String)>);
-
-impl Known {
-    /// Reads the numbers of requirements in a text.
-    ///
-    /// These are numbers in headings, those of list items below such a heading (`1.2` is the second one below
-    /// `Requirement 1`), and any other word that looks like a reference and is not a plain number.
-    fn read_known(text: &str) -> Self {
-        let mut known = Self::default();
-        let mut section = None;
-        for line in text.lines() {
-            let title = read_heading(line.as_bytes()).is_some();
-            let number = split_words(line)
-                .find_map(split_reference)
-                .filter(|_| title);
-            if let Some((_, number)) = number {
-                section = Some(number);
-                known.add_number(("", number));
-            }
-            let item = line
-                .trim_start()
-                .split_once(['.', ')'])
-                .map(|(number, _)| number);
-            if let (Some(section), Some(item)) = (section, item.and_then(split_reference)) {
-                known.add_number(("", &format!("{section}.{}", item.1)));
-            }
-            let references = split_words(line)
-                .filter(|word| is_reference(word))
-                .flat_map(range_ends);
-            references
-                .filter(|(letters, number)| !letters.is_empty() || number.contains('.'))
-                .for_each(|end| known.add_number(end));
-        }
-        known
-    }
-
-    fn add_number(&mut self, (letters, number): (&str, &str)) {
-        self.0
-            .insert((letters.to_owned(), plain_number(number).to_owned()));
-    }
-
-    /// True if the list lacks a reference. A number with letters may be in another file, if the list has no such
-    /// letters.
-    fn lacks_number(&self, (letters, number): (&str, &str)) -> bool {
-        let mut of_kind = self
-            .0
-            .iter()
-            .filter(|(own, _)| own == letters || letters.is_empty())
-            .peekable();
-        let bare = (String::new(), plain_number(number).to_owned());
-        of_kind.peek().is_some()
-            && !self.0.contains(&bare)
-            && of_kind.all(|(_, own)| own != plain_number(number))
-    }
-}
-
-fn plain_number(number: &str) -> &str {
-    number.trim_start_matches('0')
 }

@@ -75,7 +75,7 @@ const OUTSIDE: &[&str] = &[
     "std::net",
     "std::thread",
 ];
-const MAX_FILE_LINES: usize = 535;
+const MAX_FILE_LINES: usize = 529;
 /// Lines of the longest function, so that none becomes longer. Most functions have fewer than 40.
 const MAX_FUNCTION_LINES: usize = 176;
 
@@ -95,7 +95,7 @@ fn without_comments(code: &str) -> String {
 const BUDGET: &[(&str, usize)] = &[
     ("agent", 1_225),
     ("build", 33),
-    ("cli", 10_898),
+    ("cli", 10_755),
     ("config", 2_027),
     ("engine", 9_422),
     ("gate", 11_861),
@@ -108,7 +108,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("source", 3_527),
     ("report", 5_120),
     ("sys", 3_451),
-    ("task", 5_358),
+    ("task", 5_232),
     ("turn", 2_525),
 ];
 

@@ -308,10 +308,17 @@ fn on_a_terminal_it_shows_the_tasks_the_change_and_its_price_before_it_writes() 
     ];
     assert!(order.is_sorted() && code == 1, "{code}: {shown}");
     assert!(project.files() == before, "no was said");
-    assert_eq!(typed(&project, &format!("\r\r{down}\r\r")).0, 0);
+    // The agent, `groups` down to `##`, stages in the file, yes.
+    let groups = format!("{}\r{}\r", down.repeat(3), down.repeat(2));
+    assert_eq!(typed(&project, &format!("\r{groups}{down}\r\r")).0, 0);
     assert_eq!(
         project.read(".kiro/specs/login/tasks.md"),
-        format!("{KIRO}- [ ] 1.1.PITEST\n")
+        format!("{KIRO}- [ ] G1.PITEST\n")
+    );
+    let config = project.read(".ralph/config.yaml");
+    assert!(
+        config.contains("\nplacement: {PITEST: {groups: 2}}\n"),
+        "{config}"
     );
 }
 

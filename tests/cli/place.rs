@@ -369,7 +369,10 @@ fn what_cannot_be_placed_is_a_usage_error_and_nothing_is_written() {
     };
     let before = texts();
     for (args, says) in [
-        (&["place"][..], "there is no terminal to ask on"),
+        (
+            &["place"][..],
+            "No placement was named.\nhint: `ralph place each` (recommended), or `tested`",
+        ),
         (&["place", "after"], "names no tasks"),
         (&["place", "each", "2"], "with `after` only"),
         (
@@ -394,7 +397,10 @@ fn what_cannot_be_placed_is_a_usage_error_and_nothing_is_written() {
             &["--root", "flow", "place", "each"],
             "No single key can be set",
         ),
-        (&["stage"], "there is no terminal to ask on"),
+        (
+            &["stage"],
+            "No task was named.\nhint: `ralph stage --all`, `ralph stage 2,5`",
+        ),
         (&["stage", "--none", "--all"], "cannot be used with"),
         (
             &["stage", "--all", "--only", "LINT"],
@@ -408,6 +414,10 @@ fn what_cannot_be_placed_is_a_usage_error_and_nothing_is_written() {
     ] {
         let done = project.ralph(args).code(2);
         assert!(done.err.contains(says), "{args:?}: {}", done.err);
+    }
+    for verb in ["place", "stage"] {
+        let shown = project.at_terminal(verb, "\r\r\r");
+        assert!(shown.contains(" was named."), "{verb} asks: {shown}");
     }
     assert_eq!(texts(), before);
 }
@@ -649,69 +659,6 @@ fn a_task_file_that_is_read_only_is_not_written() {
     project.ralph(&["status"]).code(0);
     assert_eq!(project.read("tasks.md"), before);
     assert!(!project.has("progress.txt"));
-}
-
-#[test]
-fn stage_asks_on_a_terminal_and_shows_the_change_before_it_writes() {
-    let project = Project::new("- [ ] 1. One\n- [ ] 2. Two\n");
-    let before = project.read("tasks.md");
-    let typed = |keys: &str| project.at_terminal("stage", keys);
-    let shown = typed("\u{1b}[B\r2\r\u{1b}[B\r");
-    assert!(
-        shown.contains("Which tasks get stages") && shown.contains("+- [ ] 2.TEST-FIRST"),
-        "{shown}"
-    );
-    assert_eq!(project.read("tasks.md"), before, "no was said");
-    typed("\u{1b}[B\r2\r\r");
-    assert!(
-        project
-            .read("tasks.md")
-            .contains("- [ ] 2.TEST-FIRST\n- [ ] 2. Two\n"),
-        "{}",
-        project.read("tasks.md")
-    );
-    let shown = typed("\u{1b}[B\u{1b}[B\r\r");
-    assert!(shown.contains("-- [ ] 2.TEST-FIRST"), "{shown}");
-    assert_eq!(project.read("tasks.md"), before);
-}
-
-#[test]
-fn place_lists_the_tasks_shows_the_change_and_its_price_and_asks_before_it_writes() {
-    let text = "# A\n- [ ] 1. One\n### B\n- [ ] 2. Two\n";
-    let project = Project::new(text);
-    project.config("gates:\n  PITEST: {run: ['true']}\n");
-    let down = "\u{1b}[B";
-    let groups = format!("{}\r{down}{down}\r", down.repeat(3));
-    let shown = project.at_terminal("place", &format!("{groups}{down}\r"));
-    let at = |words: &str| {
-        shown
-            .find(words)
-            .unwrap_or_else(|| panic!("{words}: {shown}"))
-    };
-    let order = [
-        at("[ ] 1        One"),
-        at("Where PITEST goes"),
-        at("Which headings are groups"),
-        at("+- [ ] G1.PITEST"),
-        at("+placement: {PITEST: {groups: 2}}"),
-        at("1 gate of PITEST to run; 0 open tasks without one."),
-        at("Write this?"),
-    ];
-    assert!(order.is_sorted(), "{shown}");
-    assert_eq!(project.read("tasks.md"), text, "no was said");
-    project.at_terminal("place", &format!("{groups}\r"));
-    assert_eq!(project.read("tasks.md"), format!("{text}- [ ] G1.PITEST\n"));
-    assert!(
-        project
-            .read(".ralph/config.yaml")
-            .ends_with("placement: {PITEST: {groups: 2}}\n")
-    );
-    project.at_terminal("place", "\r\r\r");
-    assert_eq!(
-        project.read("tasks.md"),
-        format!("{text}- [ ] G1.PITEST\n"),
-        "the choice of now is the default"
-    );
 }
 
 #[test]

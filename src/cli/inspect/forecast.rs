@@ -5,13 +5,12 @@
 use super::tasks::Read;
 use super::{InspectionFinding, Workspace};
 use crate::machine::choice::is_required_open;
-use crate::source::text::{count, line};
+use crate::source::text::count;
 use crate::task::{Row, Stage, Stages};
 use serde_json::json;
 
-/// Unknown requirements that are named, and the longest of them, characters.
+/// Maximum number of headings that a warning names.
 const SHOWN: usize = 5;
-const REFERENCE: usize = 60;
 
 /// Returns warnings on effects that are not obvious.
 pub(super) fn forecast_findings(read: &Read, workspace: &Workspace) -> Vec<InspectionFinding> {
@@ -61,9 +60,7 @@ pub(super) fn forecast_findings(read: &Read, workspace: &Workspace) -> Vec<Inspe
                 .into_warning(),
         )
     });
-    told.chain(unknown_requirements(read))
-        .chain(section_findings(read))
-        .collect()
+    told.chain(section_findings(read)).collect()
 }
 
 /// Sections that look like checklists, and those that look optional.
@@ -101,31 +98,4 @@ fn section_findings(read: &Read) -> Vec<InspectionFinding> {
         findings.push(finding.into_warning());
     }
     findings
-}
-
-/// Requirements that tasks name and requirements.md does not have.
-fn unknown_requirements(read: &Read) -> Option<InspectionFinding> {
-    let unknown = read
-        .file
-        .unknown_requirements(read.requirements.as_deref()?);
-    let (first, _) = unknown.first()?;
-    let names = unknown.iter().take(SHOWN);
-    let mut names: Vec<String> = names
-        .map(|(at, name)| format!("`{}` (line {at})", line(name, REFERENCE)))
-        .collect();
-    names.extend(
-        unknown
-            .len()
-            .checked_sub(SHOWN + 1)
-            .map(|more| format!("{} more", more + 1)),
-    );
-    let what = format!(
-        "Tasks name requirements that requirements.md does not have: {}.",
-        names.join(", ")
-    );
-    let hint = "Write the number that is meant, or add the requirement: agents get these numbers as they are.";
-    Some(
-        read.on_line("unknown-requirement", *first, what, hint)
-            .into_warning(),
-    )
 }

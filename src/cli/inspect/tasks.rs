@@ -5,13 +5,10 @@
 use super::{CONFIG, InspectionFinding, Level, Opened, find_specs};
 use crate::source::text;
 use crate::sys::Disk as _;
-use crate::sys::disk::{RealDisk, read_beginning};
+use crate::sys::disk::RealDisk;
 use crate::task::{ProblemKind, RemarkKind, Row, TaskFile, TaskFileProblem};
 use serde::Serialize;
 use std::path::Path;
-
-/// Bytes of requirements.md that are read.
-const MAX_REQUIREMENTS: u64 = 1 << 20;
 
 /// A task file that was read.
 pub(crate) struct Read {
@@ -22,8 +19,6 @@ pub(crate) struct Read {
     pub(crate) boxes: Vec<Row>,
     /// Reasons why a run refuses it.
     problems: Vec<TaskFileProblem>,
-    /// The text of requirements.md in the same folder.
-    pub(super) requirements: Option<String>,
 }
 
 impl Read {
@@ -68,16 +63,11 @@ pub(crate) fn read_at(
             let rules = &opened.workspace.rules;
             let file = rules.parse(bytes);
             let (boxes, problems) = (rules.ordered_boxes(&file, &[]), rules.find_problems(&file));
-            let list = read_beginning(&path.with_file_name("requirements.md"), MAX_REQUIREMENTS)
-                .ok()
-                .flatten();
-            let requirements = list.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
             return Ok(Read {
                 shown,
                 file,
                 boxes,
                 problems,
-                requirements,
             });
         }
         Ok(None) => (

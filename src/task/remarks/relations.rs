@@ -1,19 +1,18 @@
-//! Remarks on relations between tasks: duplicate ids, parents and children, stages and gates.
+//! Remarks on relations between tasks: duplicate ids, parents and children, gates.
 
 use crate::source::text::count;
 use crate::task::file::TaskFile;
 use crate::task::hierarchy::Families;
 use crate::task::plan::can_be_judged;
 use crate::task::remark_kind::{Remark, RemarkKind};
-use crate::task::row::{Mark, Row};
+use crate::task::row::Row;
 use crate::task::stage::Stage;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Adds the remarks that depend on several tasks.
 pub(super) fn add_remarks(file: &TaskFile, remarks: &mut Vec<Remark>) {
     let mut first_of_id: HashMap<&str, u32> = HashMap::new();
-    // By the parent's line: the line of its first open child, and its first child above it with the number of such.
-    let mut open_child: BTreeMap<u32, u32> = BTreeMap::new();
+    // By the parent's line: its first child above it, and the number of such children.
     let mut above: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
     for task in &file.tasks {
         let line = task.found.line;
@@ -31,17 +30,10 @@ pub(super) fn add_remarks(file: &TaskFile, remarks: &mut Vec<Remark>) {
             continue;
         };
         let at = parent.found.line;
-        if Mark(parent.found.mark).is_done() && !Mark(task.found.mark).is_done() {
-            open_child.entry(at).or_insert(line);
-        }
         if task.is_implementation() && at > line && parent.found.group != task.found.group {
             above.entry(at).or_insert((line, 0)).1 += 1;
         }
     }
-    let ticked = open_child.into_iter();
-    remarks.extend(
-        ticked.map(|(at, open)| Remark::new(at, RemarkKind::TickedParent, &[&open.to_string()])),
-    );
     remarks.extend(above.into_iter().map(|(at, (first, children))| {
         Remark::new(
             at,
@@ -50,54 +42,39 @@ pub(super) fn add_remarks(file: &TaskFile, remarks: &mut Vec<Remark>) {
         )
     }));
     if file.tasks.iter().any(|task| !task.is_implementation()) {
-        remark_stages(&file.box_rows(), remarks);
+        remark_gates(&file.box_rows(), remarks);
     }
 }
 
-/// Reports stages on the wrong side of their task, and gates that have nothing to judge.
-fn remark_stages(rows: &[Row], remarks: &mut Vec<Remark>) {
+/// Reports gates that have nothing to judge, or come before the code.
+fn remark_gates(rows: &[Row], remarks: &mut Vec<Remark>) {
     let families = Families::new(rows);
     let groups: HashSet<u32> = rows
         .iter()
         .filter(|row| has_changes(row))
         .map(|row| row.group)
         .collect();
-    for row in rows
-        .iter()
-        .filter(|row| !matches!(row.key.stage, Stage::Implementation | Stage::Final))
-    {
+    for row in rows.iter().filter(|row| row.key.stage.is_gate()) {
         let (key, name) = (&row.key, row.key.to_string());
-        let mut own = families
+        let work = families
             .family_boxes(&key.family)
-            .filter(|(_, row)| row.key.stage == Stage::Implementation);
-        let own = own.next().map(|(_, row)| row.line);
-        if let Some(own) = own.filter(|own| (key.stage == Stage::TestFirst) != (row.line < *own)) {
-            remarks.push(Remark::new(
-                row.line,
-                RemarkKind::StageOrder,
-                &[&name, &own.to_string()],
-            ));
-        }
-        let mut work = families
-            .family_boxes(&key.family)
-            .filter(|(_, row)| row.key.stage == Stage::Implementation);
-        let is_too_early = work.next().is_some_and(|(_, work)| {
+            .map(|(_, own)| own)
+            .find(|own| own.key.stage == Stage::Implementation);
+        let is_too_early = work.is_some_and(|work| {
             !can_be_judged(&families, work) && !families.is_parent(&key.family)
         });
-        if key.stage.is_gate() && is_too_early && !row.mark.is_done() {
+        if is_too_early && !row.mark.is_done() {
             remarks.push(Remark::new(row.line, RemarkKind::GateBeforeCode, &[&name]));
         }
-        let why = match key.stage.is_gate() {
-            true if key.is_wider_gate() && key.family == "END" && groups.is_empty() => {
-                "the file has no task before it"
-            }
-            true if key.is_wider_gate() && key.family != "END" && !groups.contains(&row.group) => {
-                "there is no task under its heading"
-            }
-            true if own.is_some() && !has_work(&families, &key.family) => {
-                "its task is a checkpoint, which may have nothing to commit"
-            }
-            _ => continue,
+        let is_wider = key.is_wider_gate();
+        let why = if is_wider && key.family == "END" && groups.is_empty() {
+            "the file has no task before it"
+        } else if is_wider && key.family != "END" && !groups.contains(&row.group) {
+            "there is no task under its heading"
+        } else if work.is_some() && !has_work(&families, &key.family) {
+            "its task is a checkpoint, which may have nothing to commit"
+        } else {
+            continue;
         };
         remarks.push(Remark::new(
             row.line,

@@ -122,34 +122,3 @@ fn what_is_kept_is_bounded() {
         "{found:?}"
     );
 }
-
-#[test]
-fn requirements_that_the_list_does_not_have_are_named() {
-    let kiro = "# Requirements\n\n## Requirements\n\n### Requirement 1: Login\n\n**User Story:** As a user\n\n#### Acceptance Criteria\n\n1. WHEN a THEN b\n2. WHEN c THEN d\n\n### Requirement 2\n\n1. x\n   1. deeper\n";
-    let other =
-        "- **FR-001**: a\n- **FR-002**: b, in 5 seconds\n\n### US-1: c\n\n- [ ] AC-1.1: d\n";
-    for (list, named, expected) in [
-        (kiro, "1, 1.1, 1.2, 2.1, 1-2, 1.1-1.2", ""),
-        (kiro, "3, 1.3, 2.1-2.4, 1.1", "3:2 1.3:2 2.1-2.4:2"),
-        (kiro, "FR-1, R1.3", ""),
-        (kiro, "all of them", ""),
-        (
-            other,
-            "FR-1, FR-003, AC-1.1, 1.1, AC-1.2",
-            "FR-003:2 AC-1.2:2",
-        ),
-        (other, "NFR-9, 5", "5:2"),
-        ("only words, 3 of them\n", "1.1, FR-2", ""),
-        ("", "1.1", ""),
-    ] {
-        let file = parse(format!(
-            "# Plan\n- [ ] 1. a\n  - _Requirements: {named}_\n- [ ] 2. b\n  - _Requirements: {named}_\n"
-        ));
-        let found: Vec<String> = file
-            .unknown_requirements(list)
-            .iter()
-            .map(|(line, name)| format!("{name}:{line}"))
-            .collect();
-        assert_eq!(found.join(" "), expected, "{named} in {list}");
-    }
-}

@@ -89,13 +89,10 @@ pub(super) fn flip_box(call: &Invocation, by_hand: &ByHand, tick: bool) -> Resul
     workspace.as_a_verb(|engine| {
         let key = key_of(engine.current_state(), &by_hand.id)?;
         let book = engine.current_state().spec_state();
-        let (name, title) = (book.written_name(&key), book.title(&key));
+        let name = book.written_name(&key);
+        let title = book.title(&key);
+        let mark = book.row(&key).map_or(Mark::OPEN, |row| row.mark);
         let reason = by_hand.reason.clone();
-        let mark = engine
-            .current_state()
-            .spec_state()
-            .row(&key)
-            .map_or(Mark::OPEN, |row| row.mark);
         let what = format!(
             "{title} holds `[{}]`, which is not ralph's to change.",
             mark.0

@@ -27,11 +27,7 @@ pub(super) fn show_choice(call: &Invocation, state: &State, policy: &Policy) -> 
         NextStep::Take(key) => {
             let row = book.row(key);
             let (line, text) = row.map_or((0, ""), |row| (row.line, row.text.as_str()));
-            let name = if key.has_id() {
-                key.to_string()
-            } else {
-                book.typed_name(key)
-            };
+            let name = key.spoken_name(line);
             let facts = json!({ "next": book.written_name(key), "stage": key.stage, "line": line });
             ui::print_answer(
                 call.json,

@@ -57,7 +57,8 @@ impl Engine<'_> {
     ///
     /// The file `boot` names the boot in which ralph last looked. In the same boot no write was lost.
     pub(super) fn restore_lost_writes(&mut self) -> Result<(), Fault> {
-        let (boot, boot_file) = (self.world.boot_id(), self.places.boot_file());
+        let boot = self.world.boot_id();
+        let boot_file = self.places.boot_file();
         self.set_aside_odd(&boot_file, &boot_file.with_extension("set-aside"))?;
         let is_same_boot =
             !boot.is_empty() && self.disk.read(&boot_file)?.as_deref() == Some(boot.as_bytes());
@@ -113,7 +114,8 @@ impl Engine<'_> {
             .disk
             .read(&self.places.journal_file())?
             .unwrap_or_default();
-        let (mut fold, mut work) = (Fold::default(), UnsyncedWork::default());
+        let mut fold = Fold::default();
+        let mut work = UnsyncedWork::default();
         journal::replay(&bytes, |record| {
             if let (
                 Event::ProgressAppended,
@@ -208,7 +210,8 @@ impl Engine<'_> {
         let mut bytes = self.disk.read(&path)?.unwrap_or_default();
         let length = bytes.len();
         for (entry, (at, tag)) in &work.entries {
-            let (heading, text) = (entry_heading(entry, at, tag), render_entry(entry, at, tag));
+            let heading = entry_heading(entry, at, tag);
+            let text = render_entry(entry, at, tag);
             bytes.extend(missing_bytes(&bytes, heading.as_bytes(), text.as_bytes()));
         }
         if !note.is_empty() {
@@ -224,13 +227,14 @@ impl Engine<'_> {
 
     /// Syncs tasks.md and progress.txt.
     pub(super) fn sync_files(&mut self) -> Result<(), Fault> {
-        let (tasks, progress) = (self.places.tasks_file(), self.places.progress_file());
+        let tasks = self.places.tasks_file();
         if !self.is_odd(&tasks)?
             && let Some(now) = self.disk.read(&tasks)?
         {
             // Another save meanwhile is a person's, and so is its sync.
             self.disk.swap(&tasks, &now, &now)?;
         }
+        let progress = self.places.progress_file();
         if !self.is_odd(&progress)? && self.disk.len(&progress)?.is_some() {
             self.disk.sync(&progress)?;
         }
@@ -240,19 +244,21 @@ impl Engine<'_> {
 
 /// True if `found` is a beginning of the text, or the text with zeros in it, with any marks in its boxes.
 fn is_part_of(found: &[u8], text: &[u8]) -> bool {
-    let is_box = |at: usize| {
-        at > 0 && text[at - 1] == b'[' && text[at] == b' ' && text.get(at + 1) == Some(&b']')
-    };
     let mut lost = found.len() < text.len();
     for (at, byte) in found.iter().enumerate() {
         match text.get(at) {
             Some(own) if own == byte => {}
             Some(_) if *byte == 0 => lost = true,
-            Some(_) if is_box(at) && matches!(byte, b'x' | b'X' | b'\t') => {}
+            Some(_) if is_mark(text, at) && matches!(byte, b'x' | b'X' | b'\t') => {}
             _ => return false,
         }
     }
     lost
+}
+
+/// True for the blank of an open box.
+fn is_mark(text: &[u8], at: usize) -> bool {
+    at > 0 && text.get(at - 1..=at + 1) == Some(b"[ ]")
 }
 
 #[cfg(test)]

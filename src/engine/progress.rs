@@ -7,7 +7,7 @@ use crate::machine::effect::ProgressEntry;
 use crate::machine::event::{EarlierEntries, Event};
 use crate::report::progress::{entry_heading, render_entry};
 use crate::source::text::count as count_of;
-use crate::source::{PartsDigest, digest_parts, lost_words};
+use crate::source::{PartsDigest, lost_words};
 use std::io::{self, BufRead};
 use std::path::PathBuf;
 
@@ -185,43 +185,53 @@ pub(super) fn is_heading(line: &[u8]) -> bool {
 pub(super) fn sum_of_entries<'a>(
     entries: impl IntoIterator<Item = HeadingLine<'a>>,
 ) -> EarlierEntries {
-    sum_of_parts(
-        entries
-            .into_iter()
-            .flat_map(|entry| [entry.text, entry.headline])
-            .collect(),
-    )
+    let mut sum = EntriesSum::default();
+    for entry in entries {
+        sum.add_heading(entry.text);
+        sum.digest.add_part(entry.headline);
+    }
+    sum.finish()
 }
 
 /// Sums up the entries of a file as [`sum_of_entries`] does, with one line in memory.
 pub(super) fn sum_of_file(mut file: impl BufRead) -> io::Result<EarlierEntries> {
-    let (mut count, mut digest) = (0, PartsDigest::default());
+    let mut sum = EntriesSum::default();
     let (mut line, mut owes_headline) = (Vec::new(), false);
     while file.read_until(b'\n', &mut line)? > 0 {
         let text = line.strip_suffix(b"\n").unwrap_or(&line);
         if owes_headline {
-            digest.add_part(text);
+            sum.digest.add_part(text);
         }
         owes_headline = is_heading(text);
         if owes_headline {
-            digest.add_part(text);
-            count += 1;
+            sum.add_heading(text);
         }
         line.clear();
     }
     if owes_headline {
-        digest.add_part(b"");
+        sum.digest.add_part(b"");
     }
-    Ok(EarlierEntries {
-        count,
-        digest: digest.finish(),
-    })
+    Ok(sum.finish())
 }
 
-fn sum_of_parts(parts: Vec<&[u8]>) -> EarlierEntries {
-    EarlierEntries {
-        count: parts.len() as u64 / 2,
-        digest: digest_parts(parts),
+/// The sum of entries that come one by one: of each its heading, then its headline.
+#[derive(Default)]
+struct EntriesSum {
+    count: u64,
+    digest: PartsDigest,
+}
+
+impl EntriesSum {
+    fn add_heading(&mut self, heading: &[u8]) {
+        self.count += 1;
+        self.digest.add_part(heading);
+    }
+
+    fn finish(self) -> EarlierEntries {
+        EarlierEntries {
+            count: self.count,
+            digest: self.digest.finish(),
+        }
     }
 }
 

@@ -289,7 +289,6 @@ impl Engine<'_> {
                 let what = format!("{} is gone.", self.places.display_path(&path));
                 Fault::changed_fault(what, "restore it; the journal knows which boxes are ticked")
             })?;
-            let has_copy = self.has_copy(&now);
             let mut bytes = now.clone();
             let mut found = Vec::new();
             for (key, mark) in &on_file(&self.fold.state.spec_state().rows, flips) {
@@ -306,14 +305,7 @@ impl Engine<'_> {
                 }
                 found.push((key.clone(), *mark));
             }
-            // The journal has the marks and the state folder a synced copy of the text, so a power failure loses nothing.
-            let is_written = bytes == now
-                || if has_copy {
-                    self.disk.swap_unsynced(&path, &now, &bytes)? == Swap::Done
-                } else {
-                    self.disk.swap(&path, &now, &bytes)? == Swap::Done
-                };
-            if is_written {
+            if bytes == now || self.swap_boxes(&path, &now, &bytes)? == Swap::Done {
                 let flips = self.flipped_boxes(flips, found, &self.rules.parse(bytes).box_rows());
                 return Ok(Event::BoxesFlipped { flips });
             }
@@ -321,10 +313,17 @@ impl Engine<'_> {
         Err(self.contended_fault(&path))
     }
 
-    /// True if the state folder has a copy of this text, apart from its marks.
-    fn has_copy(&self, bytes: &[u8]) -> bool {
-        let text = self.rules.parse(bytes.to_vec()).text_without_marks();
-        digest(&text) == self.fold.state.spec_state().skeleton
+    /// Replaces tasks.md by the same text with other marks.
+    ///
+    /// The journal has the marks. If the state folder has a synced copy of the text too, a power failure loses nothing.
+    fn swap_boxes(&mut self, path: &Path, now: &[u8], new: &[u8]) -> Result<Swap, Fault> {
+        let text = self.rules.parse(now.to_vec()).text_without_marks();
+        let has_copy = digest(&text) == self.fold.state.spec_state().skeleton;
+        Ok(if has_copy {
+            self.disk.swap_unsynced(path, now, new)?
+        } else {
+            self.disk.swap(path, now, new)?
+        })
     }
 
     /// The flips that happened: boxes of the file with their marks now, and stages that have no line. Those whose line

@@ -15,9 +15,7 @@ pub trait World {
     /// The time, RFC 3339, UTC.
     fn current_time(&mut self) -> String;
     /// Names the boot of the machine; empty if it is unknown.
-    fn boot_id(&self) -> String {
-        String::new()
-    }
+    fn boot_id(&self) -> String;
     /// A signal or the wall limit asks for an end.
     fn stop_request(&mut self) -> Option<StopRequest>;
     /// True while a person wants no attempt to begin.

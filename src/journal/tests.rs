@@ -55,6 +55,12 @@ impl Disk for Memory {
     fn swap(&mut self, _: &Path, _: &[u8], _: &[u8]) -> io::Result<Swap> {
         Ok(Swap::Changed)
     }
+    fn swap_unsynced(&mut self, _: &Path, _: &[u8], _: &[u8]) -> io::Result<Swap> {
+        Ok(Swap::Changed)
+    }
+    fn changed_at(&self, _: &Path) -> io::Result<Option<i64>> {
+        Ok(None)
+    }
     fn rename(&mut self, _: &Path, _: &Path) -> io::Result<()> {
         Ok(())
     }

@@ -83,13 +83,10 @@ pub(super) fn surveyed(state: &mut State, tasks: &TasksSeen, snapshot: &Snapshot
 
 /// Pauses the run until a person allows more.
 fn ask_for_budget(state: &mut State, key: TaskKey, what: &str) -> Vec<Effect> {
-    let (task, why) = (
-        state.spec_state().written_name(&key),
-        budget::question(what),
-    );
+    let why = budget::question(what);
     let notify = Effect::Notify {
         event: "waiting",
-        task,
+        task: state.spec_state().written_name(&key),
         why: why.clone(),
     };
     state.phase = Phase::OverBudget { key, why };

@@ -110,10 +110,8 @@ fn after_error(state: &mut State, gate: String, why: &str, hint: &str, transient
 fn lines_for_the_worker(reasons: &[String], report: &GateReport) -> Vec<String> {
     let mut lines = reasons.to_vec();
     lines.extend(report.survivors.iter().map(|survivor| {
-        let (place, known) = (
-            progress::survivor_place(survivor),
-            survivor_details(survivor),
-        );
+        let place = progress::survivor_place(survivor);
+        let known = survivor_details(survivor);
         format!("survivor {place} {}{known}", survivor.mutant.description)
     }));
     let more = report.survivors_hidden();

@@ -306,7 +306,8 @@ pub fn next(board: &Board) -> Vec<String> {
             lines.push(format!("next: {text}"));
         }
         NextStep::Approve(key) => {
-            let (name, text) = (board.typed_name(key), cut_text(board.text_of(key), 100));
+            let name = board.typed_name(key);
+            let text = cut_text(board.text_of(key), 100);
             lines.push(format!(
                 "next: a person, who says `ralph accept {name} --reason …`: {text}"
             ));

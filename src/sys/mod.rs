@@ -105,13 +105,9 @@ pub trait Disk {
     /// A save by a user meanwhile is never lost. Durable when it returns.
     fn swap(&mut self, path: &Path, expected: &[u8], new: &[u8]) -> io::Result<Swap>;
     /// Swaps as [`Disk::swap`] does, but without waiting for the disk: for content that can be made again.
-    fn swap_unsynced(&mut self, path: &Path, expected: &[u8], new: &[u8]) -> io::Result<Swap> {
-        self.swap(path, expected, new)
-    }
+    fn swap_unsynced(&mut self, path: &Path, expected: &[u8], new: &[u8]) -> io::Result<Swap>;
     /// Returns the time of the file's last change, in seconds since 1970; `None` if it does not exist or is unknown.
-    fn changed_at(&self, _: &Path) -> io::Result<Option<i64>> {
-        Ok(None)
-    }
+    fn changed_at(&self, path: &Path) -> io::Result<Option<i64>>;
     /// Moves a file, and creates missing parent directories. Does nothing if `from` is missing.
     fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()>;
 }

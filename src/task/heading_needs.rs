@@ -63,7 +63,8 @@ impl TaskFile {
     /// Adds a remark if the headings name too many needs.
     pub(super) fn remark_headings(&self, remarks: &mut Vec<Remark>) {
         if let Err(total) = self.needs_by_heading() {
-            let (total, most) = (total.to_string(), MOST.to_string());
+            let total = total.to_string();
+            let most = MOST.to_string();
             remarks.push(Remark::new(1, RemarkKind::TooManyNeeds, &[&total, &most]));
         }
     }

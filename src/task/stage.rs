@@ -123,6 +123,11 @@ impl TaskKey {
         }
     }
 
+    /// Returns the name in a sentence: `task 2`, `2.PITEST`, or without an id `tasks.md:12`.
+    pub fn spoken_name(&self, line: u32) -> String {
+        spoken_id(&self.written_name(line))
+    }
+
     /// Returns the name that users see in a table and type: `2`, `2.PITEST`, or without an id `tasks.md:12`.
     pub fn typed_name(&self, line: u32) -> String {
         typed_id(&self.written_name(line)).to_owned()

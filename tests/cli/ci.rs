@@ -569,18 +569,8 @@ fn the_same_wave_of_gitlab_ends_alike() {
 }
 
 fn the_files_fit_the_published_schemas() {
-    let tools = tools::installed("check-jsonschema-0.39.0", |folder| {
-        Command::new("python3")
-            .args(["-m", "venv"])
-            .arg(folder)
-            .assert()
-            .success();
-        let packages = ["install", "--quiet", "check-jsonschema==0.39.0"];
-        Command::new(folder.join("bin/pip"))
-            .args(packages)
-            .assert()
-            .success();
-    });
+    let packages = ["check-jsonschema==0.39.0"];
+    let tools = tools::installed_from_pypi("check-jsonschema-0.39.0", &packages);
     let checker = tools.join("bin/check-jsonschema");
     let check = |schema: &str, files: &[PathBuf]| {
         let mut command = Command::new(&checker);

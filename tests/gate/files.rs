@@ -2,7 +2,7 @@
 
 use super::project::{Project, error, reasons};
 use crate::support::needs::tests;
-use crate::support::tools::installed;
+use crate::support::tools::{installed, installed_from_pypi};
 use assert_cmd::Command;
 use ralph::config::{NoCoverage, ScopeKind, TestTiers};
 use ralph::mutation::{GateReport, Verdict};
@@ -46,17 +46,8 @@ pub(super) fn done(command: &mut Command) {
 pub(crate) fn python() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
-        installed("python-mutmut-3.8.1", |folder| {
-            done(Command::new("python3").args(["-m", "venv"]).arg(folder));
-            let packages = [
-                "install",
-                "--quiet",
-                "mutmut==3.8.1",
-                "cosmic-ray==8.7.0",
-                "pytest==8.4.2",
-            ];
-            done(Command::new(folder.join("bin/pip")).args(packages));
-        })
+        let packages = ["mutmut==3.8.1", "cosmic-ray==8.7.0", "pytest==8.4.2"];
+        installed_from_pypi("python-mutmut-3.8.1", &packages)
     })
 }
 

@@ -1,5 +1,6 @@
 //! Programs that tests install, in a directory of the user's cache that all checkouts share.
 
+use assert_cmd::Command;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -30,4 +31,15 @@ pub(crate) fn installed(name: &str, install: impl FnOnce(&Path)) -> PathBuf {
         fs_err::write(folder.join(DONE), "").unwrap();
     }
     folder
+}
+
+/// Returns the virtual environment with these packages of `PyPI`.
+pub(crate) fn installed_from_pypi(name: &str, packages: &[&str]) -> PathBuf {
+    installed(name, |folder| {
+        let mut venv = Command::new("python3");
+        venv.args(["-m", "venv"]).arg(folder).assert().success();
+        let mut pip = Command::new(folder.join("bin/pip"));
+        pip.args(["install", "--quiet"]).args(packages);
+        pip.assert().success();
+    })
 }

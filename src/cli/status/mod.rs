@@ -89,8 +89,14 @@ fn lane_facts((lane, wait): &(LaneStatus, Option<i64>)) -> Value {
 }
 
 fn lane_line((lane, wait): &(LaneStatus, Option<i64>)) -> String {
-    let (number, task, standing) = (lane.number, spoken_ids(&lane.tasks), lane.standing);
-    let (iteration, folder) = (lane.iteration, lane.folder.display());
+    let LaneStatus {
+        number,
+        standing,
+        iteration,
+        ..
+    } = lane;
+    let tasks = spoken_ids(&lane.tasks);
+    let folder = lane.folder.display();
     let wait = wait.map_or_else(String::new, |until| {
         format!(
             ", waiting until {}",
@@ -98,7 +104,7 @@ fn lane_line((lane, wait): &(LaneStatus, Option<i64>)) -> String {
         )
     });
     line(
-        &format!("lane {number}: {task} {standing}, iteration {iteration}{wait} ({folder})"),
+        &format!("lane {number}: {tasks} {standing}, iteration {iteration}{wait} ({folder})"),
         1_000,
     )
 }

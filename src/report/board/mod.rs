@@ -224,21 +224,20 @@ impl Board {
 
     /// The name of a box, as a person types it.
     pub fn typed_name(&self, key: &TaskKey) -> String {
-        let line = self.family_of(key).map_or(0, |family| family.line);
-        key.typed_name(line)
+        key.typed_name(self.line_of(key))
     }
 
     /// A box with its text: `task 2: Sum the lines`, `2.PITEST`, `tasks.md:12: Write the docs`.
     pub fn name_and_text(&self, key: &TaskKey) -> String {
-        let name = if key.has_id() {
-            key.to_string()
-        } else {
-            self.typed_name(key)
-        };
+        let name = key.spoken_name(self.line_of(key));
         match self.text_of(key) {
             "" => name,
             text => format!("{name}: {text}"),
         }
+    }
+
+    fn line_of(&self, key: &TaskKey) -> u32 {
+        self.family_of(key).map_or(0, |family| family.line)
     }
 
     fn family_of(&self, key: &TaskKey) -> Option<&BoardRow> {

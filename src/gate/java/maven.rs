@@ -157,21 +157,27 @@ impl<'a> Maven<'a> {
         self.call_offline_first("test", &self.folder, &arguments)
     }
 
-    /// Resolves artifacts (`group:artifact:version`) with their dependencies, once, into ralph's cache.
-    pub(crate) fn resolve_artifacts(&self, artifacts: &[String]) -> Result<Vec<String>, GateAbort> {
-        let key = digest_parts(artifacts);
+    /// Resolves sets of artifacts (`group:artifact:version`), each with its dependencies, in one call and once into
+    /// ralph's cache.
+    pub(crate) fn resolve_artifacts(
+        &self,
+        sets: &[Vec<String>],
+    ) -> Result<Vec<Vec<String>>, GateAbort> {
+        let key = digest_parts(sets.iter().map(|artifacts| artifacts.join("\0")));
         let known = self.memory_of("tools");
-        let jars: Option<Vec<String>> = known.recall(&key);
-        if let Some(jars) =
-            jars.filter(|jars| jars.iter().all(|jar| cache::is_whole(Path::new(jar))))
-        {
+        let is_whole = |jar: &&String| cache::is_whole(Path::new(jar));
+        let jars: Option<Vec<Vec<String>>> = known.recall(&key);
+        if let Some(jars) = jars.filter(|jars| jars.iter().flatten().all(|jar| is_whole(&jar))) {
             return Ok(jars);
         }
         let jars = match self.command {
-            Some(argv) => self.named_artifacts(argv, artifacts)?,
-            None => self.resolve_uncached(artifacts)?,
+            Some(argv) => sets
+                .iter()
+                .map(|artifacts| self.named_artifacts(argv, artifacts))
+                .collect::<Result<Vec<_>, _>>()?,
+            None => self.resolve_uncached(sets)?,
         };
-        if let Some(cut) = jars.iter().find(|jar| !cache::is_whole(Path::new(jar))) {
+        if let Some(cut) = jars.iter().flatten().find(|jar| !is_whole(jar)) {
             let cut = text::line(cut, 300);
             return Err(GateAbort::setup(
                 format!("The jar {cut} cannot be read to its end."),
@@ -184,29 +190,47 @@ impl<'a> Maven<'a> {
         Ok(jars)
     }
 
-    fn resolve_uncached(&self, artifacts: &[String]) -> Result<Vec<String>, GateAbort> {
+    /// Asks Maven for the class path of a module with these dependencies for each set.
+    fn resolve_uncached(&self, sets: &[Vec<String>]) -> Result<Vec<Vec<String>>, GateAbort> {
         let work = self.call_folder("tools-")?;
+        let modules: Vec<String> = (0..sets.len()).map(|at| at.to_string()).collect();
+        let module_tags = modules.iter().map(|at| format!("<module>{at}</module>"));
+        let body = format!("<modules>{}</modules>", module_tags.collect::<String>());
         let pom = work.path().join("pom.xml");
-        fs_err::write(&pom, tools_pom(artifacts))?;
-        let output = work.path().join("classpath");
-        let argument = format!("-Dmdep.outputFile={}", output.display());
+        fs_err::write(&pom, tools_pom("all", &body))?;
+        for (at, artifacts) in modules.iter().zip(sets) {
+            let dependencies = artifacts.iter().map(|artifact| render_dependency(artifact));
+            let body = format!(
+                "<dependencies>{}</dependencies>",
+                dependencies.collect::<String>()
+            );
+            fs_err::create_dir(work.path().join(at))?;
+            fs_err::write(work.path().join(at).join("pom.xml"), tools_pom(at, &body))?;
+        }
         let folder = BuildFolder {
             root: self.root.clone(),
             module: None,
         };
         let file_argument = pom.display().to_string();
-        let goals = ["-q", "-f", &file_argument, BUILD_CLASSPATH, &argument];
+        // Maven takes it from the folder of each module.
+        let output = "-Dmdep.outputFile=classpath";
+        let goals = ["-q", "-f", &file_argument, BUILD_CLASSPATH, output];
         let call = self.call_offline_first("tools", &folder, &goals)?;
-        self.must_have_got(artifacts, &call)?;
-        let jars = read_paths(&output);
-        if jars.is_empty() {
-            let names = text::names(artifacts, 4);
-            return Err(GateAbort::setup(
-                format!("Maven named no jars for {names}."),
-                "Look at the log of the call in the gate's folder.",
-            ));
-        }
-        Ok(jars)
+        self.must_have_got(&sets.concat(), &call)?;
+        modules
+            .iter()
+            .zip(sets)
+            .map(|(at, artifacts)| {
+                let jars = read_paths(&work.path().join(at).join("classpath"));
+                (!jars.is_empty()).then_some(jars).ok_or_else(|| {
+                    let names = text::names(artifacts, 4);
+                    GateAbort::setup(
+                        format!("Maven named no jars for {names}."),
+                        "Look at the log of the call in the gate's folder.",
+                    )
+                })
+            })
+            .collect()
     }
 
     fn must_have_got(&self, artifacts: &[String], call: &FinishedCall) -> Result<(), GateAbort> {
@@ -329,15 +353,11 @@ fn read_paths(file: &Path) -> Vec<String> {
         .collect()
 }
 
-fn tools_pom(artifacts: &[String]) -> String {
-    let dependencies: String = artifacts
-        .iter()
-        .map(|artifact| render_dependency(artifact))
-        .collect();
+fn tools_pom(name: &str, body: &str) -> String {
     format!(
         "<project xmlns=\"http://maven.apache.org/POM/4.0.0\"><modelVersion>4.0.0</modelVersion>\
-         <groupId>ralph</groupId><artifactId>tools</artifactId><version>1</version><packaging>pom</packaging>\
-         <dependencies>{dependencies}</dependencies></project>\n"
+         <groupId>ralph.tools</groupId><artifactId>{name}</artifactId><version>1</version><packaging>pom</packaging>\
+         {body}</project>\n"
     )
 }
 

@@ -40,19 +40,20 @@ impl Tools {
         })?;
         let mut artifacts = vec![format!("org.pitest:pitest-command-line:{version}")];
         artifacts.extend(plugin.map(str::to_owned));
-        let pit = module.maven.resolve_artifacts(&artifacts)?;
+        let mut sets = vec![artifacts];
+        sets.extend((!needed.is_empty()).then_some(needed));
+        let mut resolved = module.maven.resolve_artifacts(&sets)?.into_iter();
+        let pit = resolved.next().unwrap_or_default();
+        let present: Vec<&str> = classpath
+            .iter()
+            .filter_map(|entry| artifact_of(entry))
+            .collect();
         let mut child = child_of(&pit);
-        if !needed.is_empty() {
-            let present: Vec<&str> = classpath
-                .iter()
-                .filter_map(|entry| artifact_of(entry))
-                .collect();
-            let jars = module.maven.resolve_artifacts(&needed)?;
-            child.extend(
-                jars.into_iter()
-                    .filter(|jar| artifact_of(jar).is_none_or(|name| !present.contains(&name))),
-            );
-        }
+        child.extend(
+            resolved
+                .flatten()
+                .filter(|jar| artifact_of(jar).is_none_or(|name| !present.contains(&name))),
+        );
         Ok(Self { pit, child })
     }
 }

@@ -170,7 +170,7 @@ struct Stop {
 }
 
 /// The ways to stop a run with writes of these lengths: at each write, with another part of it done, with and without
-/// a stop in the recovery.
+/// a power failure. Every second one stops the recovery too.
 fn stops(writes: &[usize]) -> Vec<Stop> {
     let mut all = Vec::new();
     for (at, len) in writes.iter().enumerate() {
@@ -178,21 +178,21 @@ fn stops(writes: &[usize]) -> Vec<Stop> {
         for bytes in [0, usize::MAX].into_iter().chain(torn) {
             for power in [None, Some(Fate::LOST)] {
                 // The place in the recovery moves with the write, so that all places come up.
-                for again in [Some((at + bytes % 7) % 6), None] {
-                    all.push(Stop {
-                        at,
-                        bytes,
-                        power,
-                        again,
-                    });
-                }
+                let again = (at + all.len()).is_multiple_of(2);
+                all.push(Stop {
+                    at,
+                    bytes,
+                    power,
+                    again: again.then_some((at + bytes % 7) % 6),
+                });
             }
         }
     }
     all
 }
 
-/// Stops runs in every `step`-th of all ways: 1 takes all, 2 those that stop the recovery too. How many runs there were.
+/// Stops runs in every `step`-th of all ways, and returns how many runs there were. An odd step takes another way of each
+/// next write.
 fn stop_everywhere(tasks: &str, pace: Pace, step: usize) -> usize {
     let (writes, _) = process(&fresh(tasks), pace, None);
     let stops = stops(&writes);
@@ -228,41 +228,41 @@ fn stops_spread_over_all_writes_end_in_the_same_place() {
         (GATE_LAST, Pace::Slow),
         (PLAIN, Pace::Fast),
     ];
-    // A write has 8 or 12 ways; 13 takes another one of each next write.
+    // A write has 4 or 6 ways.
     let cases: usize = runs
         .into_iter()
-        .map(|(tasks, pace)| stop_everywhere(tasks, pace, 13))
+        .map(|(tasks, pace)| stop_everywhere(tasks, pace, 11))
         .sum();
-    assert!(cases > 180, "{cases} cases");
+    assert!(cases > 100, "{cases} cases");
 }
 
 #[test]
 #[ignore = "deep tier"]
 fn a_stop_at_any_write_ends_in_the_same_place() {
     let cases = stop_everywhere(TASKS, Pace::Slow, 1);
-    assert!(cases > 400, "{cases} cases");
+    assert!(cases > 300, "{cases} cases");
 }
 
 #[test]
 #[ignore = "deep tier"]
 fn stops_with_the_work_done_end_in_the_same_place() {
     let cases = stop_everywhere(TASKS, Pace::Fast, 3);
-    assert!(cases > 200, "{cases} cases");
+    assert!(cases > 100, "{cases} cases");
 }
 
 #[test]
 #[ignore = "deep tier"]
 fn a_stop_with_the_gate_last_ends_in_the_same_place() {
     let cases =
-        stop_everywhere(GATE_LAST, Pace::Slow, 2) + stop_everywhere(GATE_LAST, Pace::Fast, 5);
-    assert!(cases > 300, "{cases} cases");
+        stop_everywhere(GATE_LAST, Pace::Slow, 3) + stop_everywhere(GATE_LAST, Pace::Fast, 5);
+    assert!(cases > 170, "{cases} cases");
 }
 
 #[test]
 #[ignore = "deep tier"]
 fn a_stop_in_a_file_that_is_left_alone_ends_in_the_same_place() {
-    let cases = stop_everywhere(PLAIN, Pace::Slow, 2);
-    assert!(cases > 200, "{cases} cases");
+    let cases = stop_everywhere(PLAIN, Pace::Slow, 3);
+    assert!(cases > 100, "{cases} cases");
 }
 
 /// Returns the fates of unsynced data in a power failure: of a replaced file and of appended bytes, in all combinations.

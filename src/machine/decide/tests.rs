@@ -418,8 +418,9 @@ fn bit(number: usize, at: usize) -> bool {
     number >> at & 1 == 1
 }
 
-#[test]
-fn every_combination_of_evidence_is_decided_as_the_rules_say() {
+/// Decides every `step`-th combination of evidence.
+fn decide_combinations(step: usize) {
+    let mut number = 0_usize;
     let mut hits = vec![0u32; RULES.len()];
     for stage in 0..STAGES.len() {
         for (end, claim, committed) in (0..90).map(|n| (n % 5, n / 5 % 6, n / 30)) {
@@ -430,6 +431,10 @@ fn every_combination_of_evidence_is_decided_as_the_rules_say() {
                     }
                     for rules in 0..32 {
                         if stage > 2 && rules > 1 {
+                            continue;
+                        }
+                        number += 1;
+                        if number % step != 0 {
                             continue;
                         }
                         let case = Case {
@@ -475,6 +480,18 @@ fn every_combination_of_evidence_is_decided_as_the_rules_say() {
     for (rule, hits) in RULES.iter().zip(hits) {
         assert!(hits > 0, "no combination reaches the rule `{}`", rule.0);
     }
+}
+
+/// 7 divides no number of values, so each value meets each other one.
+#[test]
+fn combinations_of_evidence_are_decided_as_the_rules_say() {
+    decide_combinations(7);
+}
+
+#[test]
+#[ignore = "deep tier"]
+fn every_combination_of_evidence_is_decided_as_the_rules_say() {
+    decide_combinations(1);
 }
 
 #[test]

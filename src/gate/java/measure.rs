@@ -286,13 +286,6 @@ impl Ladder<'_, '_> {
         use MutantStatus::{MemoryError, NoCoverage, RunError, Survived, TimedOut, Unjudged};
         let merged = &self.merged;
         let mut open = self.open_classes();
-        if open
-            .iter()
-            .filter_map(|class| merged.classes.get(class))
-            .any(|class| class.dropped > 0)
-        {
-            return self.session.line_filter();
-        }
         let living = [Survived, NoCoverage, RunError, MemoryError, Unjudged];
         let mut mutants = merged.with_statuses(&open, &living);
         // More tests can make a kill of a time-out, and nothing else can pass a class without any kill.
@@ -362,8 +355,8 @@ impl ModuleContext<'_> {
                     .collect();
                 counted.merge_later(&killed);
             }
-            // A kill that no control has met, and mutants that are counted alone, prove nothing elsewhere.
-            if !merged.uncontrolled.contains(class) && counted.dropped == 0 {
+            // A kill that no control has met proves nothing elsewhere.
+            if !merged.uncontrolled.contains(class) {
                 of_code.insert(class.clone(), counted.left.keys().cloned().collect());
             }
         }

@@ -1,20 +1,17 @@
 //! The mutants of one target class, and what a later run with other tests changes about them.
 //!
 //! More tests only kill more: a killed mutant stays killed, a survivor that a later run does not
-//! tell of stays a survivor; counts and the kept mutants agree; what is kept is bounded.
+//! tell of stays a survivor; counts and the kept mutants agree.
 
 use crate::mutation::{Coverage, Mutant, MutantStatus, Tally};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
 
-/// Mutants of one class that are kept one by one.
-const KEPT: usize = 50_000;
-
 /// A mutant's identity, shortened.
 pub(crate) type MutantIdentity = [u8; 16];
 
 /// PIT's own identity of a mutant (pitest `MutationIdentifier`), as its report writes it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct MutantId {
     /// Dotted name of the mutated class.
     pub(crate) class: String,
@@ -71,39 +68,29 @@ pub(crate) struct CountedMutants {
     pub(crate) changed: Tally,
     /// Survivors, time-outs and errors, one by one.
     pub(crate) left: BTreeMap<MutantId, RemainingMutant>,
-    /// The others, one by one, as far as they are kept.
+    /// The others, one by one.
     pub(crate) settled: Vec<Mutant>,
-    /// The number of those that are left and counted but not kept.
-    pub(crate) dropped: u64,
     /// The coverage that the class had at the family's base, if that must be kept.
     pub(crate) floor: Option<Coverage>,
 }
 
 impl CountedMutants {
     /// Counts one mutant of a report.
-    pub(super) fn count_mutant(&mut self, id: MutantId, mutant: Mutant, changed: bool) {
+    pub(crate) fn count_mutant(&mut self, id: MutantId, mutant: Mutant, changed: bool) {
         self.tally.add(mutant.status);
         if changed {
             self.changed.add(mutant.status);
         }
         if is_settled(mutant.status) {
-            if self.settled.len() < KEPT {
-                self.settled.push(mutant);
-            }
-            return;
-        }
-        if self.left.len() < KEPT {
-            self.left.insert(
-                id,
-                RemainingMutant {
-                    mutant,
-                    changed,
-                    tests: Vec::new(),
-                    tests_total: 0,
-                },
-            );
+            self.settled.push(mutant);
         } else {
-            self.dropped += 1;
+            let left = RemainingMutant {
+                mutant,
+                changed,
+                tests: Vec::new(),
+                tests_total: 0,
+            };
+            self.left.insert(id, left);
         }
     }
 
@@ -130,7 +117,7 @@ impl CountedMutants {
                 changed.move_one(before, now);
             }
             left.mutant.status = now;
-            if is_settled(now) && settled.len() < KEPT {
+            if is_settled(now) {
                 settled.push(left.mutant.clone());
             }
             !is_settled(now)

@@ -11,7 +11,6 @@ use super::maven::{Built, Maven, TroubleKind, digest_parts, module_home};
 use super::package::PackageContext;
 use super::pit::{MutantFilter, PitRun, PitSession};
 use super::report::PitReport;
-use crate::gate::disk_cache::DiskCache;
 use crate::gate::scope::{BuildTool, Module, MutationExtent, TargetClass};
 use crate::gate::verdict::ModuleResult;
 use crate::gate::{GateAbort, GatePackage};
@@ -137,7 +136,7 @@ fn at_base(
     };
     let tests = module.test_classes()?.asked;
     let (disk_cache, key) = (
-        DiskCache::of_kind(&context.request.cache, "base-scores"),
+        context.disk_cache("base-scores"),
         score_key(&module, &tests)?,
     );
     if let Some(known) = disk_cache.recall(&key) {

@@ -24,7 +24,6 @@ use super::jvm;
 use super::package::PackageContext;
 use crate::gate::GateAbort;
 use crate::gate::commands::{FinishedCall, read_text};
-use crate::gate::disk_cache::DiskCache;
 use crate::gate::scope::{BuildTool, Module};
 use crate::machine::facts::ProcessEnd;
 use crate::source::text::{self, of_package};
@@ -160,7 +159,7 @@ impl<'a> Maven<'a> {
     /// Resolves artifacts (`group:artifact:version`) with their dependencies, once, into ralph's cache.
     pub(crate) fn resolve_artifacts(&self, artifacts: &[String]) -> Result<Vec<String>, GateAbort> {
         let key = digest_parts(artifacts);
-        let known = self.memory_of("tools");
+        let known = self.context.disk_cache("tools");
         let jars: Option<Vec<String>> = known.recall(&key);
         if let Some(jars) =
             jars.filter(|jars| jars.iter().all(|jar| cache::is_whole(Path::new(jar))))
@@ -221,11 +220,6 @@ impl<'a> Maven<'a> {
             ),
             "Check the network and gates.<NAME>.pit_version, then run the gate again.",
         ))
-    }
-
-    /// The facts of this kind in ralph's cache.
-    fn memory_of(&self, kind: &str) -> DiskCache {
-        DiskCache::of_kind(&self.context.request.cache, kind)
     }
 
     /// A folder of this call alone: several gates may ask for the same thing at the same time.

@@ -23,7 +23,6 @@ use super::{
     output, plugin,
 };
 use crate::gate::GateAbort;
-use crate::gate::disk_cache::DiskCache;
 use crate::gate::verdict::ModuleResult;
 use crate::mutation::TraceTier;
 use crate::source::text;
@@ -34,6 +33,8 @@ use std::collections::BTreeSet;
 const QUICK_TIMEOUT: u64 = 1_000;
 /// Milliseconds in which a run of PIT begins, reads the classes and ends.
 const QUICK: u64 = 3_000;
+/// The kind of the facts in ralph's cache that are times of tests.
+const TIMES: &str = "test-times";
 /// Test classes that a trace names.
 const NAMED: usize = 20;
 
@@ -291,22 +292,23 @@ impl<'a> PitSession<'a> {
             .known_times(tests)
             .map_or(0, |(_, all)| all)
             .max(report.coverage_millis);
-        self.time_cache()
+        self.module
+            .context
+            .disk_cache(TIMES)
             .remember(&self.times_key(tests), &(slowest, all))
     }
 
     /// Milliseconds of the slowest of these tests, and of all, if they have run before.
     pub(super) fn known_times(&self, tests: &BTreeSet<String>) -> Option<(u64, u64)> {
-        self.time_cache().recall(&self.times_key(tests))
+        self.module
+            .context
+            .disk_cache(TIMES)
+            .recall(&self.times_key(tests))
     }
 
     /// These tests are known to take so little that controls beside a search cost less than another run.
     pub(crate) fn is_quick(&self, tests: &BTreeSet<String>) -> bool {
         self.known_times(tests).is_some_and(|(_, all)| all < QUICK)
-    }
-
-    fn time_cache(&self) -> DiskCache {
-        DiskCache::of_kind(&self.module.context.request.cache, "test-times")
     }
 
     fn times_key(&self, tests: &BTreeSet<String>) -> String {

@@ -9,8 +9,6 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.math.BigInteger;
 import java.net.URI;
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.*;
 import java.security.*;
@@ -51,6 +49,18 @@ import org.pitest.util.ResultOutputStrategy;
 public final class RalphPlugin {
 
     private RalphPlugin() {
+    }
+
+    /** What PIT asks of each part of a plugin. */
+    abstract static class Part {
+
+        public String description() {
+            return "A part of ralph's plugin";
+        }
+
+        public Feature provides() {
+            return Feature.named("ralph" + getClass().getSimpleName()).withOnByDefault(true).withDescription(description());
+        }
     }
 
     /**
@@ -183,22 +193,12 @@ public final class RalphPlugin {
     }
 
     /** Keeps the mutants that ralph asked for. */
-    public static final class KeepFactory implements MutationInterceptorFactory {
+    public static final class KeepFactory extends Part implements MutationInterceptorFactory {
 
         @Override
         public MutationInterceptor createInterceptor(InterceptorParameters params) {
             ResultsFile.begin(params.data());
             return new Keep();
-        }
-
-        @Override
-        public Feature provides() {
-            return Feature.named("ralphkeep").withOnByDefault(true).withDescription(description());
-        }
-
-        @Override
-        public String description() {
-            return "Mutants that ralph asked for";
         }
     }
 
@@ -254,21 +254,11 @@ public final class RalphPlugin {
      * first line hides is left out only if the source does not declare it (a processor or the compiler made it); of a
      * call of a logger only the call itself, and the question whether it logs; of a static initialiser nothing.
      */
-    public static final class WrittenFactory implements MutationInterceptorFactory {
+    public static final class WrittenFactory extends Part implements MutationInterceptorFactory {
 
         @Override
         public MutationInterceptor createInterceptor(InterceptorParameters params) {
             return new Written(params);
-        }
-
-        @Override
-        public Feature provides() {
-            return Feature.named("ralphwritten").withOnByDefault(true).withDescription(description());
-        }
-
-        @Override
-        public String description() {
-            return "No mutants but those of written code";
         }
     }
 
@@ -375,7 +365,7 @@ public final class RalphPlugin {
                         new Declared(names).scan(unit, "");
                     }
                     if (isOdd.get()) {
-                        // It has been compiled, so it is read in another encoding here: nothing is known of it.
+                        // It has been compiled, so its encoding is not what it seems here: nothing is known of it.
                         return Set.of();
                     }
                 } catch (IOException error) {
@@ -385,7 +375,7 @@ public final class RalphPlugin {
             return names;
         }
 
-        /** The source may be in another encoding than the one that it is read in: what is not ASCII is not compared. */
+        /** What is not ASCII is not compared: the encoding of the source is not known. */
         static String spelled(String name) {
             return name.replaceAll("[^\\x00-\\x7f]+", "?");
         }
@@ -395,22 +385,14 @@ public final class RalphPlugin {
         }
     }
 
-    /** A source in UTF-8; in any other encoding each byte that is not ASCII is read as some letter. */
+    /** A source whose encoding is not known: some letter stands for the bytes that are not ASCII. */
     static final class Source extends SimpleJavaFileObject {
 
         private final String text;
 
         Source(URI uri, byte[] bytes) {
             super(uri, Kind.SOURCE);
-            text = decoded(bytes);
-        }
-
-        private static String decoded(byte[] bytes) {
-            try {
-                return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
-            } catch (CharacterCodingException error) {
-                return new String(bytes, StandardCharsets.ISO_8859_1).replaceAll("[^\\x00-\\x7f]", "\u00e9");
-            }
+            text = new String(bytes, StandardCharsets.ISO_8859_1).replaceAll("[^\\x00-\\x7f]+", "\u00e9");
         }
 
         @Override
@@ -447,7 +429,7 @@ public final class RalphPlugin {
      * Code that initialises a class has run in a JVM before a mutant gets there, or would spoil it for the mutants
      * that follow: no test is asked. A lambda may run later, so its tests are.
      */
-    public static final class PrioritiserFactory implements TestPrioritiserFactory {
+    public static final class PrioritiserFactory extends Part implements TestPrioritiserFactory {
 
         @Override
         public TestPrioritiser makeTestPrioritiser(Properties properties, CodeSource code, CoverageDatabase coverage) {
@@ -456,11 +438,6 @@ public final class RalphPlugin {
                 ? new ArrayList<>()
                 : own.assignTests(mutant);
         }
-
-        @Override
-        public String description() {
-            return "No tests for what initialises a class";
-        }
     }
 
     static boolean isInitial(MutationDetails mutant) {
@@ -468,7 +445,7 @@ public final class RalphPlugin {
     }
 
     /** PIT's own engine, and beside it the control: a mutation that leaves its class as it is. */
-    public static final class EngineFactory implements MutationEngineFactory {
+    public static final class EngineFactory extends Part implements MutationEngineFactory {
 
         @Override
         public MutationEngine createEngine(EngineArguments arguments) {
@@ -495,11 +472,6 @@ public final class RalphPlugin {
         @Override
         public String name() {
             return "ralph";
-        }
-
-        @Override
-        public String description() {
-            return "PIT's engine with controls";
         }
     }
 
@@ -532,7 +504,7 @@ public final class RalphPlugin {
      * record that it is given with another pool. PIT writes each record anew as it is loaded, mutated or not, which gives it other
      * pools. So this takes that back: a record is loaded as it was compiled, and its mutants begin with the pool of its class.
      */
-    public static final class Records implements TransformationPlugin {
+    public static final class Records extends Part implements TransformationPlugin {
 
         private static final Map<String, byte[]> MUTATED = new ConcurrentHashMap<>();
 
@@ -578,32 +550,17 @@ public final class RalphPlugin {
                 }
             };
         }
-
-        @Override
-        public String description() {
-            return "Records as they were compiled";
-        }
     }
 
     /**
      * Prints how many mutants will run, once all filters have been applied, and that they run; adds the controls, unless the run is a
      * search.
      */
-    public static final class ControlsFactory implements ProjectMutationInterceptorFactory {
+    public static final class ControlsFactory extends Part implements ProjectMutationInterceptorFactory {
 
         @Override
         public ProjectMutationInterceptor createInterceptor(InterceptorParameters params) {
             return new Controls(params.data().getMutationUnitSize(), !Input.OF_RUN.options.contains("search"));
-        }
-
-        @Override
-        public Feature provides() {
-            return Feature.named("ralphcontrols").withOnByDefault(true).withDescription(description());
-        }
-
-        @Override
-        public String description() {
-            return "How many mutants there are, and controls beside them";
         }
     }
 
@@ -768,27 +725,19 @@ public final class RalphPlugin {
     }
 
     /** Output format {@code RALPH}: a line for each mutant. */
-    public static final class MutantsFactory implements MutationResultListenerFactory {
+    public static final class Mutants extends Part implements MutationResultListenerFactory, MutationResultListener {
+
+        private static final int MOST_NAMES = 5;
 
         @Override
         public MutationResultListener getListener(Properties properties, ListenerArguments arguments) {
-            return new Mutants();
+            return this;
         }
 
         @Override
         public String name() {
             return "RALPH";
         }
-
-        @Override
-        public String description() {
-            return "The file that ralph reads";
-        }
-    }
-
-    static final class Mutants implements MutationResultListener {
-
-        private static final int MOST_NAMES = 5;
 
         @Override
         public void runStart() {
@@ -822,31 +771,18 @@ public final class RalphPlugin {
     }
 
     /** Notes how each test ended without a mutation, and for a map which classes it executed. */
-    public static final class TestsFactory implements TestStatListenerFactory {
+    public static final class Tests extends Part implements TestStatListenerFactory, TestStatListener {
 
-        @Override
-        public TestStatListener createTestListener(ResultOutputStrategy files) {
-            return new Tests();
-        }
-
-        @Override
-        public Feature provides() {
-            return Feature.named("ralphtests").withOnByDefault(true).withDescription(description());
-        }
-
-        @Override
-        public String description() {
-            return "How tests end without mutation";
-        }
-    }
-
-    static final class Tests implements TestStatListener {
-
-        private final long begin = System.nanoTime();
-        private final boolean makesMap = Input.OF_RUN.options.contains("map");
+        private long begin;
         private final Map<String, Integer> numbers = new HashMap<>();
         private final Map<String, BitSet> executed = new TreeMap<>();
         private boolean isOver;
+
+        @Override
+        public TestStatListener createTestListener(ResultOutputStrategy files) {
+            begin = System.nanoTime();
+            return this;
+        }
 
         @Override
         public void accept(CoverageResult result) {
@@ -856,7 +792,7 @@ public final class RalphPlugin {
                 ResultsFile.line("T", type, test.getName(), result.isGreenTest() ? "green" : "red", result.getExecutionTime()));
             isOver |= !result.isGreenTest() && Input.OF_RUN.accountable.contains(topLevel(type));
             int number = numbers.computeIfAbsent(topLevel(type), unused -> numbers.size());
-            if (makesMap) {
+            if (Input.OF_RUN.options.contains("map")) {
                 for (BlockLocation block : result.getCoverage()) {
                     String code = topLevel(block.getLocation().getClassName().asJavaName());
                     executed.computeIfAbsent(code, unused -> new BitSet()).set(number);
@@ -886,7 +822,7 @@ public final class RalphPlugin {
      * Runs tests of JUnit 3. Where a mutant keeps their class from being made, PIT finds nothing to run and takes the tests for skipped;
      * JUnit 3 skips no test, so they have failed.
      */
-    public static final class JUnit3Factory implements TestPluginFactory {
+    public static final class JUnit3Factory extends Part implements TestPluginFactory {
 
         @Override
         public Configuration createTestFrameworkConfiguration(TestGroupConfig groups, ClassByteArraySource source,
@@ -899,11 +835,6 @@ public final class RalphPlugin {
         @Override
         public String name() {
             return "ralph-junit3";
-        }
-
-        @Override
-        public String description() {
-            return "Tests of JUnit 3";
         }
     }
 

@@ -202,7 +202,7 @@ struct ResultsReader<'a> {
     tests: Vec<String>,
     /// By the dotted name of the mutated class; of several controls the worst.
     controls: BTreeMap<String, ControlOutcome>,
-    ids: HashMap<super::MutantIdentity, Option<MutantStatus>>,
+    ids: HashMap<MutantId, Option<MutantStatus>>,
     failure: Option<String>,
     report: PitReport,
 }
@@ -290,7 +290,7 @@ impl ResultsReader<'_> {
         };
         let line = parse_number(line)?;
         let status = status_of(status)?;
-        if let Some(before) = self.ids.insert(id.short_identity(), status) {
+        if let Some(before) = self.ids.insert(id.clone(), status) {
             return if before == status {
                 Ok(())
             } else {
@@ -320,7 +320,7 @@ impl ResultsReader<'_> {
         } else {
             status
         };
-        self.report.statuses.insert(id.short_identity(), status);
+        self.report.statuses.insert(id.clone(), status);
         let names = names.split(',').filter(|name| !name.is_empty()).take(5);
         let reached = ReachingClasses {
             names: names.map(|name| text::line(name, 200)).collect(),

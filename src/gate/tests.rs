@@ -10,7 +10,7 @@ use crate::sys::{FinishedProcess, ProcessId, ProcessSpec, Running, Spawn};
 use std::collections::{BTreeMap, VecDeque};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -398,6 +398,39 @@ fn told_jvms(commands: &[Vec<String>]) -> Vec<String> {
 
 fn is_fail(verdict: &Verdict, words: &str) -> bool {
     matches!(verdict, Verdict::Fail { reasons } if reasons.join("\n").contains(words))
+}
+
+#[test]
+fn packages_are_judged_side_by_side() {
+    let bed = Bed::new();
+    let mut request = bed.request();
+    request.packages.push(GatePackage {
+        name: "q".to_owned(),
+        ..request.packages[0].clone()
+    });
+    let script = || pit(OK, "", Some(&report(&["KILLED"])));
+    let spawn = Script {
+        root: bed.folder.path().join("p"),
+        pit: Mutex::new([script(), script()].into()),
+        commands: Mutex::default(),
+    };
+    let (begun, more) = (Mutex::new(0), Condvar::new());
+    let ports = GatePorts {
+        spawn: &spawn,
+        progress: &|what| {
+            if what.starts_with("Compiling") {
+                let mut begun = begun.lock().unwrap();
+                *begun += 1;
+                more.notify_all();
+                let most = Duration::from_secs(20);
+                let end = more.wait_timeout_while(begun, most, |begun| *begun < 2);
+                assert!(!end.unwrap().1.timed_out(), "one waits for the other");
+            }
+        },
+        checkouts: &NoCheckouts,
+    };
+    let report = run_gate(&request, &settings(), &ports);
+    assert_eq!(report.verdict, Verdict::Pass, "{report:?}");
 }
 
 #[test]

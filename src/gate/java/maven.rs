@@ -29,6 +29,7 @@ use crate::machine::facts::ProcessEnd;
 use crate::source::text::{self, of_package};
 use crate::sys::programs::is_program;
 use poms::BuildFolder;
+use quick_xml::escape::partial_escape;
 use std::path::{Path, PathBuf};
 
 /// Names the class path of a module.
@@ -337,13 +338,9 @@ fn tools_pom(artifacts: &[String]) -> String {
 
 /// Returns the element of an artifact (`group:artifact:version`).
 fn render_dependency(artifact: &str) -> String {
-    let mut parts = artifact.splitn(3, ':').map(escape_text);
+    let mut parts = artifact.splitn(3, ':').map(partial_escape);
     let [group, name, version] = [(); 3].map(|()| parts.next().unwrap_or_default());
     format!(
         "<dependency><groupId>{group}</groupId><artifactId>{name}</artifactId><version>{version}</version></dependency>"
     )
-}
-
-fn escape_text(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;")
 }

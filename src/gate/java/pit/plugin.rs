@@ -73,11 +73,14 @@ pub(super) fn compiled_plugin(
     let services = output.join("META-INF/services");
     fs_err::create_dir_all(&services)?;
     for (interface, parts) in SERVICES {
-        let lines: String = parts
+        let classes: Vec<String> = parts
             .iter()
-            .map(|part| format!("ralph.pit.RalphPlugin${part}\n"))
+            .map(|part| format!("ralph.pit.RalphPlugin${part}"))
             .collect();
-        fs_err::write(services.join(format!("org.pitest.{interface}")), lines)?;
+        fs_err::write(
+            services.join(format!("org.pitest.{interface}")),
+            classes.join("\n"),
+        )?;
     }
     let argv = [
         compiler.display().to_string(),

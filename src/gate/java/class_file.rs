@@ -45,7 +45,7 @@ pub(crate) fn read_origin(bytes: &[u8]) -> Option<Origin> {
     })
 }
 
-/// The source that a class file names, in the place of the file; `None` if it names none.
+/// The source that a class file names, in the same folder; `None` if it names none.
 pub(crate) fn source_of(file: &Path, bytes: &[u8]) -> Option<PathBuf> {
     Some(file.with_file_name(read_origin(bytes)?.source?))
 }

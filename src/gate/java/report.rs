@@ -32,7 +32,7 @@ pub(crate) enum Aim {
 pub(crate) struct PitReport {
     /// By target class; a target without mutants is absent.
     pub(crate) classes: BTreeMap<String, CountedMutants>,
-    /// The status of each mutant that was asked for.
+    /// The status of each mutant of the run.
     pub(crate) statuses: HashMap<MutantId, MutantStatus>,
     /// The test classes that were asked, if the runs were merged.
     pub(crate) tests: BTreeSet<String>,

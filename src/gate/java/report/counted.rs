@@ -1,7 +1,7 @@
 //! The mutants of one target class, and what a later run with other tests changes about them.
 //!
 //! More tests only kill more: a killed mutant stays killed, a survivor that a later run does not
-//! tell of stays a survivor; counts and the kept mutants agree.
+//! name stays a survivor; counts and the kept mutants agree.
 
 use crate::mutation::{Coverage, Mutant, MutantStatus, Tally};
 use std::collections::{BTreeMap, HashMap};

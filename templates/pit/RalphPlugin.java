@@ -9,8 +9,6 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.math.BigInteger;
 import java.net.URI;
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.*;
 import java.security.*;
@@ -53,6 +51,18 @@ public final class RalphPlugin {
     private RalphPlugin() {
     }
 
+    /** What PIT asks of each part of a plugin. */
+    abstract static class Part {
+
+        public String description() {
+            return "A part of ralph's plugin";
+        }
+
+        public Feature provides() {
+            return Feature.named("ralph" + getClass().getSimpleName()).withOnByDefault(true).withDescription(description());
+        }
+    }
+
     /**
      * Ralph's orders for a run, from the file that the system property {@code ralph.input} names. Fields are separated by tabs:
      * {@code K key} seals the results; {@code O search} leaves out controls, {@code O map} records which tests execute what;
@@ -65,10 +75,8 @@ public final class RalphPlugin {
 
         static final Input OF_RUN = new Input(Paths.get(System.getProperty("ralph.input")));
 
-        String key = "";
-        final Set<String> options = new HashSet<>();
-        final Set<String> accountable = new HashSet<>();
-        final Set<String> classes = new HashSet<>();
+        /** The words of the lines that have one, by their kind. */
+        private final Map<String, Set<String>> words = new HashMap<>();
         final Map<String, List<int[]>> lines = new HashMap<>();
         final Map<String, List<Set<Integer>>> mutants = new HashMap<>();
 
@@ -85,34 +93,23 @@ public final class RalphPlugin {
         }
 
         private void read(String[] parts) {
-            switch (parts[0] + parts.length) {
-                case "K2":
-                    key = parts[1];
-                    break;
-                case "O2":
-                    options.add(parts[1]);
-                    break;
-                case "A2":
-                    accountable.add(parts[1]);
-                    break;
-                case "C2":
-                    classes.add(parts[1]);
-                    break;
-                case "L4":
-                    int[] range = {Integer.parseInt(parts[2]), Integer.parseInt(parts[3])};
-                    lines.computeIfAbsent(parts[1], file -> new ArrayList<>()).add(range);
-                    break;
-                case "M6":
-                    Set<Integer> indexes = new HashSet<>();
-                    for (String index : parts[5].split(",")) {
-                        indexes.add(Integer.valueOf(index));
-                    }
-                    String key = String.join("\t", Arrays.asList(parts).subList(1, 5));
-                    mutants.computeIfAbsent(key, unused -> new ArrayList<>()).add(indexes);
-                    break;
-                default:
-                    throw new IllegalStateException("ralph: bad line of input: " + String.join("\t", parts));
+            if (parts.length == 2) {
+                words.computeIfAbsent(parts[0], kind -> new HashSet<>()).add(parts[1]);
+            } else if (parts.length == 4) {
+                int[] range = {Integer.parseInt(parts[2]), Integer.parseInt(parts[3])};
+                lines.computeIfAbsent(parts[1], file -> new ArrayList<>()).add(range);
+            } else {
+                Set<Integer> indexes = new HashSet<>();
+                for (String index : parts[5].split(",")) {
+                    indexes.add(Integer.valueOf(index));
+                }
+                String key = String.join("\t", Arrays.asList(parts).subList(1, 5));
+                mutants.computeIfAbsent(key, unused -> new ArrayList<>()).add(indexes);
             }
+        }
+
+        Set<String> words(String kind) {
+            return words.getOrDefault(kind, Set.of());
         }
     }
 
@@ -172,7 +169,7 @@ public final class RalphPlugin {
                     out.write(String.join("\n", lines).getBytes(StandardCharsets.UTF_8));
                     out.flush();
                     byte[] content = digest.digest();
-                    digest.update(Input.OF_RUN.key.getBytes(StandardCharsets.UTF_8));
+                    digest.update(String.join("", Input.OF_RUN.words("K")).getBytes(StandardCharsets.UTF_8));
                     String seal = new BigInteger(1, digest.digest(content)).toString(16);
                     out.write(("\t" + "0".repeat(64 - seal.length()) + seal + "\n").getBytes(StandardCharsets.UTF_8));
                 }
@@ -183,22 +180,12 @@ public final class RalphPlugin {
     }
 
     /** Keeps the mutants that ralph asked for. */
-    public static final class KeepFactory implements MutationInterceptorFactory {
+    public static final class KeepFactory extends Part implements MutationInterceptorFactory {
 
         @Override
         public MutationInterceptor createInterceptor(InterceptorParameters params) {
             ResultsFile.begin(params.data());
             return new Keep();
-        }
-
-        @Override
-        public Feature provides() {
-            return Feature.named("ralphkeep").withOnByDefault(true).withDescription(description());
-        }
-
-        @Override
-        public String description() {
-            return "Mutants that ralph asked for";
         }
     }
 
@@ -223,7 +210,7 @@ public final class RalphPlugin {
             Collection<MutationDetails> kept = new ArrayList<>();
             for (MutationDetails mutant : found) {
                 String type = mutant.getClassName().asJavaName();
-                Set<String> classes = input.classes;
+                Set<String> classes = input.words("C");
                 boolean isOfClass = classes.isEmpty() || classes.contains(type) || classes.contains(topLevel(type));
                 if (isOfClass && (input.lines.isEmpty() || isOnLine(mutant)) && (input.mutants.isEmpty() || isListed(mutant))) {
                     kept.add(mutant);
@@ -254,21 +241,11 @@ public final class RalphPlugin {
      * first line hides is left out only if the source does not declare it (a processor or the compiler made it); of a
      * call of a logger only the call itself, and the question whether it logs; of a static initialiser nothing.
      */
-    public static final class WrittenFactory implements MutationInterceptorFactory {
+    public static final class WrittenFactory extends Part implements MutationInterceptorFactory {
 
         @Override
         public MutationInterceptor createInterceptor(InterceptorParameters params) {
             return new Written(params);
-        }
-
-        @Override
-        public Feature provides() {
-            return Feature.named("ralphwritten").withOnByDefault(true).withDescription(description());
-        }
-
-        @Override
-        public String description() {
-            return "No mutants but those of written code";
         }
     }
 
@@ -375,7 +352,7 @@ public final class RalphPlugin {
                         new Declared(names).scan(unit, "");
                     }
                     if (isOdd.get()) {
-                        // It has been compiled, so it is read in another encoding here: nothing is known of it.
+                        // It has been compiled, so its encoding is not what it seems here: nothing is known of it.
                         return Set.of();
                     }
                 } catch (IOException error) {
@@ -385,7 +362,7 @@ public final class RalphPlugin {
             return names;
         }
 
-        /** The source may be in another encoding than the one that it is read in: what is not ASCII is not compared. */
+        /** What is not ASCII is not compared: the encoding of the source is not known. */
         static String spelled(String name) {
             return name.replaceAll("[^\\x00-\\x7f]+", "?");
         }
@@ -395,22 +372,14 @@ public final class RalphPlugin {
         }
     }
 
-    /** A source in UTF-8; in any other encoding each byte that is not ASCII is read as some letter. */
+    /** A source whose encoding is not known: some letter stands for the bytes that are not ASCII. */
     static final class Source extends SimpleJavaFileObject {
 
         private final String text;
 
         Source(URI uri, byte[] bytes) {
             super(uri, Kind.SOURCE);
-            text = decoded(bytes);
-        }
-
-        private static String decoded(byte[] bytes) {
-            try {
-                return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
-            } catch (CharacterCodingException error) {
-                return new String(bytes, StandardCharsets.ISO_8859_1).replaceAll("[^\\x00-\\x7f]", "\u00e9");
-            }
+            text = new String(bytes, StandardCharsets.ISO_8859_1).replaceAll("[^\\x00-\\x7f]+", "\u00e9");
         }
 
         @Override
@@ -447,7 +416,7 @@ public final class RalphPlugin {
      * Code that initialises a class has run in a JVM before a mutant gets there, or would spoil it for the mutants
      * that follow: no test is asked. A lambda may run later, so its tests are.
      */
-    public static final class PrioritiserFactory implements TestPrioritiserFactory {
+    public static final class PrioritiserFactory extends Part implements TestPrioritiserFactory {
 
         @Override
         public TestPrioritiser makeTestPrioritiser(Properties properties, CodeSource code, CoverageDatabase coverage) {
@@ -456,11 +425,6 @@ public final class RalphPlugin {
                 ? new ArrayList<>()
                 : own.assignTests(mutant);
         }
-
-        @Override
-        public String description() {
-            return "No tests for what initialises a class";
-        }
     }
 
     static boolean isInitial(MutationDetails mutant) {
@@ -468,7 +432,7 @@ public final class RalphPlugin {
     }
 
     /** PIT's own engine, and beside it the control: a mutation that leaves its class as it is. */
-    public static final class EngineFactory implements MutationEngineFactory {
+    public static final class EngineFactory extends Part implements MutationEngineFactory {
 
         @Override
         public MutationEngine createEngine(EngineArguments arguments) {
@@ -495,11 +459,6 @@ public final class RalphPlugin {
         @Override
         public String name() {
             return "ralph";
-        }
-
-        @Override
-        public String description() {
-            return "PIT's engine with controls";
         }
     }
 
@@ -532,7 +491,7 @@ public final class RalphPlugin {
      * record that it is given with another pool. PIT writes each record anew as it is loaded, mutated or not, which gives it other
      * pools. So this takes that back: a record is loaded as it was compiled, and its mutants begin with the pool of its class.
      */
-    public static final class Records implements TransformationPlugin {
+    public static final class Records extends Part implements TransformationPlugin {
 
         private static final Map<String, byte[]> MUTATED = new ConcurrentHashMap<>();
 
@@ -578,32 +537,17 @@ public final class RalphPlugin {
                 }
             };
         }
-
-        @Override
-        public String description() {
-            return "Records as they were compiled";
-        }
     }
 
     /**
      * Prints how many mutants will run, once all filters have been applied, and that they run; adds the controls, unless the run is a
      * search.
      */
-    public static final class ControlsFactory implements ProjectMutationInterceptorFactory {
+    public static final class ControlsFactory extends Part implements ProjectMutationInterceptorFactory {
 
         @Override
         public ProjectMutationInterceptor createInterceptor(InterceptorParameters params) {
-            return new Controls(params.data().getMutationUnitSize(), !Input.OF_RUN.options.contains("search"));
-        }
-
-        @Override
-        public Feature provides() {
-            return Feature.named("ralphcontrols").withOnByDefault(true).withDescription(description());
-        }
-
-        @Override
-        public String description() {
-            return "How many mutants there are, and controls beside them";
+            return new Controls(params.data().getMutationUnitSize(), !Input.OF_RUN.words("O").contains("search"));
         }
     }
 
@@ -768,27 +712,19 @@ public final class RalphPlugin {
     }
 
     /** Output format {@code RALPH}: a line for each mutant. */
-    public static final class MutantsFactory implements MutationResultListenerFactory {
+    public static final class Mutants extends Part implements MutationResultListenerFactory, MutationResultListener {
+
+        private static final int MOST_NAMES = 5;
 
         @Override
         public MutationResultListener getListener(Properties properties, ListenerArguments arguments) {
-            return new Mutants();
+            return this;
         }
 
         @Override
         public String name() {
             return "RALPH";
         }
-
-        @Override
-        public String description() {
-            return "The file that ralph reads";
-        }
-    }
-
-    static final class Mutants implements MutationResultListener {
-
-        private static final int MOST_NAMES = 5;
 
         @Override
         public void runStart() {
@@ -822,31 +758,18 @@ public final class RalphPlugin {
     }
 
     /** Notes how each test ended without a mutation, and for a map which classes it executed. */
-    public static final class TestsFactory implements TestStatListenerFactory {
+    public static final class Tests extends Part implements TestStatListenerFactory, TestStatListener {
 
-        @Override
-        public TestStatListener createTestListener(ResultOutputStrategy files) {
-            return new Tests();
-        }
-
-        @Override
-        public Feature provides() {
-            return Feature.named("ralphtests").withOnByDefault(true).withDescription(description());
-        }
-
-        @Override
-        public String description() {
-            return "How tests end without mutation";
-        }
-    }
-
-    static final class Tests implements TestStatListener {
-
-        private final long begin = System.nanoTime();
-        private final boolean makesMap = Input.OF_RUN.options.contains("map");
+        private long begin;
         private final Map<String, Integer> numbers = new HashMap<>();
         private final Map<String, BitSet> executed = new TreeMap<>();
         private boolean isOver;
+
+        @Override
+        public TestStatListener createTestListener(ResultOutputStrategy files) {
+            begin = System.nanoTime();
+            return this;
+        }
 
         @Override
         public void accept(CoverageResult result) {
@@ -854,9 +777,9 @@ public final class RalphPlugin {
             String type = test.getFirstTestClass();
             ResultsFile.TESTS.add(
                 ResultsFile.line("T", type, test.getName(), result.isGreenTest() ? "green" : "red", result.getExecutionTime()));
-            isOver |= !result.isGreenTest() && Input.OF_RUN.accountable.contains(topLevel(type));
+            isOver |= !result.isGreenTest() && Input.OF_RUN.words("A").contains(topLevel(type));
             int number = numbers.computeIfAbsent(topLevel(type), unused -> numbers.size());
-            if (makesMap) {
+            if (Input.OF_RUN.words("O").contains("map")) {
                 for (BlockLocation block : result.getCoverage()) {
                     String code = topLevel(block.getLocation().getClassName().asJavaName());
                     executed.computeIfAbsent(code, unused -> new BitSet()).set(number);
@@ -886,7 +809,7 @@ public final class RalphPlugin {
      * Runs tests of JUnit 3. Where a mutant keeps their class from being made, PIT finds nothing to run and takes the tests for skipped;
      * JUnit 3 skips no test, so they have failed.
      */
-    public static final class JUnit3Factory implements TestPluginFactory {
+    public static final class JUnit3Factory extends Part implements TestPluginFactory {
 
         @Override
         public Configuration createTestFrameworkConfiguration(TestGroupConfig groups, ClassByteArraySource source,
@@ -899,11 +822,6 @@ public final class RalphPlugin {
         @Override
         public String name() {
             return "ralph-junit3";
-        }
-
-        @Override
-        public String description() {
-            return "Tests of JUnit 3";
         }
     }
 

@@ -11,12 +11,10 @@ use super::maven::{Built, Maven, TroubleKind, digest_parts, module_home};
 use super::package::PackageContext;
 use super::pit::{MutantFilter, PitRun, PitSession};
 use super::report::PitReport;
-use crate::gate::disk_cache::DiskCache;
 use crate::gate::scope::{BuildTool, Module, MutationExtent, TargetClass};
 use crate::gate::verdict::ModuleResult;
 use crate::gate::{GateAbort, GatePackage};
 use crate::mutation::Coverage;
-use crate::source::text;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Raised when what is remembered changes its meaning.
@@ -57,14 +55,9 @@ pub(crate) fn build_base<'a>(
     let maven = Maven::find_command(context, &root, module)?;
     match maven.build_module()? {
         Ok((built, _)) => Ok(Base::Built(Box::new((maven, built)))),
-        Err(trouble) if trouble.cause.kind == TroubleKind::Transient => Err(GateAbort::transient(
-            format!(
-                "{} as it was before the task could not be built: {}",
-                text::module_subject(&context.package.name, &module.dir),
-                trouble.first_sentence()
-            ),
-            "Check the network and the space on the disk.",
-        )),
+        Err(trouble) if trouble.cause.kind == TroubleKind::Transient => {
+            Err(trouble.into_abort(&context.package.name, &module.dir, false))
+        }
         Err(_) => Ok(Base::Broken),
     }
 }
@@ -137,7 +130,7 @@ fn at_base(
     };
     let tests = module.test_classes()?.asked;
     let (disk_cache, key) = (
-        DiskCache::of_kind(&context.request.cache, "base-scores"),
+        context.disk_cache("base-scores"),
         score_key(&module, &tests)?,
     );
     if let Some(known) = disk_cache.recall(&key) {

@@ -3,7 +3,7 @@
 //! An exit code of zero without a test run is no proof when a changed class holds tests.
 
 use super::class_file::{is_abstract, named_classes};
-use super::classes::read_file;
+use super::classes::{read_class, read_file};
 use super::context::ModuleContext;
 use super::maven::TroubleKind;
 use super::scope::JavaPath;
@@ -36,7 +36,7 @@ pub(crate) fn run_changed_tests(context: &ModuleContext<'_>) -> Result<(), GateA
         .changed_tests
         .iter()
         .filter_map(|path| JavaPath::parse_path(path)?.class_name())
-        .filter(|class| can_run(folder, class))
+        .filter(|class| !is_abstract(&read_class(folder, class)))
         .collect();
     if classes.is_empty() {
         return Ok(());
@@ -77,12 +77,6 @@ pub(crate) fn run_changed_tests(context: &ModuleContext<'_>) -> Result<(), GateA
         Some(trouble) => Err(context.abort_for(trouble)),
         None => Ok(()),
     }
-}
-
-/// False for a class of which there is no instance; one that is unknown can run.
-fn can_run(folder: &Path, class: &str) -> bool {
-    let file = folder.join(format!("{}.class", class.replace('.', "/")));
-    !is_abstract(&read_file(&file).unwrap_or_default())
 }
 
 /// True unless neither the class nor any class of the tests that it leads to names what makes a test.

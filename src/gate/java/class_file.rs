@@ -3,6 +3,7 @@
 //! Total over any bytes, without a panic; other bytes are not taken for a class file.
 
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 /// The origin that a class file names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +43,11 @@ pub(crate) fn read_origin(bytes: &[u8]) -> Option<Origin> {
         source,
         java,
     })
+}
+
+/// The source that a class file names, in the same folder; `None` if it names none.
+pub(crate) fn source_of(file: &Path, bytes: &[u8]) -> Option<PathBuf> {
+    Some(file.with_file_name(read_origin(bytes)?.source?))
 }
 
 fn decode_name(bytes: &[u8]) -> String {

@@ -90,17 +90,41 @@ pub(crate) fn class_names(folder: &Path) -> impl Iterator<Item = String> {
         })
 }
 
+/// The class files below a folder: the internal name and the bytes of each.
+pub(crate) fn class_files(folder: &Path) -> impl Iterator<Item = io::Result<(String, Vec<u8>)>> {
+    class_names(folder).map(move |class| {
+        let bytes = read_file(&folder.join(format!("{class}.class")))?;
+        Ok((class, bytes))
+    })
+}
+
+/// The class file of a dotted name; empty if it cannot be read.
+pub(crate) fn read_class(folder: &Path, class: &str) -> Vec<u8> {
+    let file = format!("{}.class", class.replace('.', "/"));
+    read_file(&folder.join(file)).unwrap_or_default()
+}
+
 /// The whole of a regular file.
 pub(crate) fn read_file(file: &Path) -> io::Result<Vec<u8>> {
     read_beginning(file, u64::MAX)?
         .ok_or_else(|| io::Error::other(format!("{} does not exist", file.display())))
 }
 
+/// True for a Java source.
+pub(crate) fn is_java(file: &Path) -> bool {
+    file.extension()
+        .is_some_and(|extension| extension == "java")
+}
+
+/// True for a class file.
+pub(crate) fn is_class(file: &Path) -> bool {
+    file.extension()
+        .is_some_and(|extension| extension == "class")
+}
+
 /// Class files, services and manifests, and the settings of the JUnit platform.
 pub(crate) fn counts_for_tests(inside: &Path) -> bool {
-    inside
-        .extension()
-        .is_some_and(|extension| extension == "class")
+    is_class(inside)
         || inside
             .file_name()
             .is_some_and(|name| name == "junit-platform.properties")

@@ -1,5 +1,7 @@
 //! The module that a gate judges, as its steps see it.
 
+use super::class_file;
+use super::classes::{class_files, is_java};
 use super::jvm;
 use super::maven::{Built, Maven, MavenTrouble};
 use super::package::PackageContext;
@@ -11,7 +13,7 @@ use crate::gate::scope::{Module, TargetClass};
 use crate::gate::{GateAbort, score_rule};
 use crate::mutation::Rule;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A module that compiled, on its way to a score.
 pub(crate) struct ModuleContext<'a> {
@@ -86,15 +88,19 @@ impl ModuleContext<'_> {
 
     /// The classes to mutate: targets, and other classes of their source files.
     pub(crate) fn class_owners(&self) -> Owners {
-        let mut owners = Owners::new();
-        for target in &self.module.targets {
-            owners.insert(target.class.clone(), target.class.clone());
-            if let Some(java) = JavaPath::parse_path(&target.path.to_text()) {
-                for class in
-                    test_classes::second_classes(&self.built.project, &java.folder, &java.stem)
-                {
-                    owners.entry(class).or_insert_with(|| target.class.clone());
-                }
+        let targets = self.module.targets.iter().map(|target| &target.class);
+        let mut owners: Owners = targets
+            .map(|class| (class.clone(), class.clone()))
+            .collect();
+        for (class, bytes) in class_files(Path::new(&self.built.project.classes)).flatten() {
+            let source = class_file::source_of(Path::new(&class), &bytes);
+            let Some(target) = source.filter(|source| is_java(source)) else {
+                continue;
+            };
+            let [class, target] = [Path::new(&class), &target.with_extension("")]
+                .map(|path| path.to_string_lossy().replace('/', "."));
+            if owners.get(&target) == Some(&target) && !class.starts_with(&format!("{target}$")) {
+                owners.entry(class).or_insert(target);
             }
         }
         owners

@@ -61,9 +61,22 @@ pub(crate) fn jdk_version(java: &Path) -> Option<String> {
     Some(line(version.trim().trim_matches('"'), 40))
 }
 
+/// The text of an argument file for `java` or `javac` (`@argfiles`): the only way to hand PIT's children a space.
+pub(crate) fn argument_file(arguments: &[String]) -> String {
+    let quoted = arguments.iter().map(|argument| {
+        let escaped = argument
+            .replace('\\', "\\\\")
+            .replace('"', "\\\"")
+            .replace('\n', "\\n")
+            .replace('\r', "");
+        format!("\"{escaped}\"\n")
+    });
+    quoted.collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{jdk_version, quick_option};
+    use super::{argument_file, jdk_version, quick_option};
 
     #[test]
     fn a_jdk_says_its_version_in_a_file_beside_it() {
@@ -78,6 +91,12 @@ mod tests {
         )
         .unwrap();
         assert_eq!(jdk_version(&java).as_deref(), Some("21.0.2"));
+    }
+
+    #[test]
+    fn words_of_an_argument_file_are_quoted() {
+        let words = [r#"a b\c"d"#, "e\r\n"].map(str::to_owned);
+        assert_eq!(argument_file(&words), "\"a b\\\\c\\\"d\"\n\"e\\n\"\n");
     }
 
     #[test]

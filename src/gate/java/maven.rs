@@ -24,12 +24,12 @@ use super::jvm;
 use super::package::PackageContext;
 use crate::gate::GateAbort;
 use crate::gate::commands::{FinishedCall, read_text};
-use crate::gate::disk_cache::DiskCache;
 use crate::gate::scope::{BuildTool, Module};
 use crate::machine::facts::ProcessEnd;
 use crate::source::text::{self, of_package};
 use crate::sys::programs::is_program;
 use poms::BuildFolder;
+use quick_xml::escape::partial_escape;
 use std::path::{Path, PathBuf};
 
 /// Names the class path of a module.
@@ -164,7 +164,7 @@ impl<'a> Maven<'a> {
         sets: &[Vec<String>],
     ) -> Result<Vec<Vec<String>>, GateAbort> {
         let key = digest_parts(sets.iter().map(|artifacts| artifacts.join("\0")));
-        let known = self.memory_of("tools");
+        let known = self.context.disk_cache("tools");
         let is_whole = |jar: &&String| cache::is_whole(Path::new(jar));
         let jars: Option<Vec<Vec<String>>> = known.recall(&key);
         if let Some(jars) = jars.filter(|jars| jars.iter().flatten().all(|jar| is_whole(&jar))) {
@@ -245,11 +245,6 @@ impl<'a> Maven<'a> {
             ),
             "Check the network and gates.<NAME>.pit_version, then run the gate again.",
         ))
-    }
-
-    /// The facts of this kind in ralph's cache.
-    fn memory_of(&self, kind: &str) -> DiskCache {
-        DiskCache::of_kind(&self.context.request.cache, kind)
     }
 
     /// A folder of this call alone: several gates may ask for the same thing at the same time.
@@ -363,13 +358,9 @@ fn tools_pom(name: &str, body: &str) -> String {
 
 /// Returns the element of an artifact (`group:artifact:version`).
 fn render_dependency(artifact: &str) -> String {
-    let mut parts = artifact.splitn(3, ':').map(escape_text);
+    let mut parts = artifact.splitn(3, ':').map(partial_escape);
     let [group, name, version] = [(); 3].map(|()| parts.next().unwrap_or_default());
     format!(
         "<dependency><groupId>{group}</groupId><artifactId>{name}</artifactId><version>{version}</version></dependency>"
     )
-}
-
-fn escape_text(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;")
 }

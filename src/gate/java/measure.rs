@@ -107,17 +107,20 @@ impl Ladder<'_, '_> {
     }
 
     fn map_is_outdated(&self) -> Result<bool, GateAbort> {
-        let chosen = self.module.choose_by_map(&self.session, &self.all)?;
+        let chosen = self.choose_by_map()?;
         Ok(chosen.is_err_and(|reason| reason.is_outdated))
     }
 
     fn tiers_after_own(&mut self) -> Result<Vec<Tier>, GateAbort> {
-        let chosen = self.module.choose_by_map(&self.session, &self.all)?;
+        let chosen = self.choose_by_map()?;
         self.map_commit = chosen.as_ref().ok().map(|chosen| chosen.commit.clone());
-        let near = if chosen.is_err() {
-            self.module.near_tests(&self.session)?
-        } else {
-            BTreeSet::new()
+        let near = match self.session.module_state()? {
+            Some(module) if chosen.is_err() => {
+                let names = TestNames::new(&self.module.context.settings.test_names);
+                let references = [&module.references, &module.production_references];
+                find_near_tests(references, &self.judged_classes(), &names)
+            }
+            _ => BTreeSet::new(),
         };
         let confirms = self.module.context.request.confirms;
         Ok(tiers::after_own(
@@ -127,6 +130,51 @@ impl Ladder<'_, '_> {
             chosen,
             &near,
         ))
+    }
+
+    /// The test classes that can touch the targets by the coverage map.
+    fn choose_by_map(&self) -> Result<Result<ReachingTests, AskAll>, GateAbort> {
+        let Some(module) = self.session.module_state()? else {
+            return Ok(Err(AskAll {
+                why: "the gate works in place".to_owned(),
+                is_outdated: false,
+            }));
+        };
+        let Some(map) = self.known_maps().recall::<CoverageMap>(&self.map_key()) else {
+            return Ok(Err(AskAll {
+                why: "there is no coverage map yet".to_owned(),
+                is_outdated: true,
+            }));
+        };
+        let judged = self.judged_classes();
+        Ok(map.choose_tests(&module.state, &module.references, &judged, &self.all))
+    }
+
+    /// Keeps the coverage map that a run over all tests has made.
+    fn keep_map(&self, coverage: ExecutedClasses) -> Result<(), GateAbort> {
+        let Some(CompiledModule { state, .. }) = self.session.module_state()? else {
+            return Ok(());
+        };
+        let map = CoverageMap {
+            state: state.clone(),
+            coverage,
+        };
+        self.known_maps().remember(&self.map_key(), &map)
+    }
+
+    fn known_maps(&self) -> DiskCache {
+        self.module.context.disk_cache("coverage-maps")
+    }
+
+    /// One map for each module of a workspace.
+    fn map_key(&self) -> String {
+        digest_parts([self.module.maven.home.display().to_string()])
+    }
+
+    /// The top-level classes that are judged.
+    fn judged_classes(&self) -> BTreeSet<String> {
+        let classes = self.session.owners.keys();
+        classes.map(|class| top_level(class).to_owned()).collect()
     }
 
     /// Runs a tier, and again without the tests that failed in a control while these could decide.
@@ -164,8 +212,7 @@ impl Ladder<'_, '_> {
             .session
             .run_pit(&run, &tier_note(is_first, tier), self.result)?;
         if tier.makes_map {
-            self.module
-                .keep_map(&self.session, std::mem::take(&mut report.executed))?;
+            self.keep_map(std::mem::take(&mut report.executed))?;
         }
         self.session.remember_times(&tier.tests, &report)?;
         let reaching = std::mem::take(&mut report.reaching);
@@ -196,7 +243,7 @@ impl Ladder<'_, '_> {
         let wanted: Vec<_> = filter.mutants.iter().flatten().collect();
         let missing = wanted
             .iter()
-            .filter(|id| !report.statuses.contains_key(&id.short_identity()))
+            .filter(|id| !report.statuses.contains_key(*id))
             .count();
         if missing == 0 {
             return Ok(());
@@ -220,7 +267,7 @@ impl Ladder<'_, '_> {
         let mut unproven = search.take_detected();
         let living = self.merged.living_mutants(&settled);
         let deciding: BTreeSet<MutantId> = living
-            .filter(|id| unproven.remove(&id.short_identity()).is_some())
+            .filter(|id| unproven.remove(*id).is_some())
             .cloned()
             .collect();
         self.merged.unproven = unproven;
@@ -286,13 +333,6 @@ impl Ladder<'_, '_> {
         use MutantStatus::{MemoryError, NoCoverage, RunError, Survived, TimedOut, Unjudged};
         let merged = &self.merged;
         let mut open = self.open_classes();
-        if open
-            .iter()
-            .filter_map(|class| merged.classes.get(class))
-            .any(|class| class.dropped > 0)
-        {
-            return self.session.line_filter();
-        }
         let living = [Survived, NoCoverage, RunError, MemoryError, Unjudged];
         let mut mutants = merged.with_statuses(&open, &living);
         // More tests can make a kill of a time-out, and nothing else can pass a class without any kill.
@@ -358,77 +398,15 @@ impl ModuleContext<'_> {
             if let Some(living) = of_code.get(class) {
                 let killed = counted.left.keys().filter(|id| !living.contains(id));
                 let killed = killed
-                    .map(|id| (id.short_identity(), MutantStatus::Killed))
+                    .map(|id| (id.clone(), MutantStatus::Killed))
                     .collect();
                 counted.merge_later(&killed);
             }
-            // A kill that no control has met, and mutants that are counted alone, prove nothing elsewhere.
-            if !merged.uncontrolled.contains(class) && counted.dropped == 0 {
+            // A kill that no control has met proves nothing elsewhere.
+            if !merged.uncontrolled.contains(class) {
                 of_code.insert(class.clone(), counted.left.keys().cloned().collect());
             }
         }
-    }
-
-    /// The test classes that can touch the targets by the map of who touches what.
-    fn choose_by_map(
-        &self,
-        session: &PitSession<'_>,
-        all: &BTreeSet<String>,
-    ) -> Result<Result<ReachingTests, AskAll>, GateAbort> {
-        let Some(CompiledModule {
-            state, references, ..
-        }) = session.module_state()?
-        else {
-            return Ok(Err(AskAll {
-                why: "the gate works in place".to_owned(),
-                is_outdated: false,
-            }));
-        };
-        let Some(map) = self.map_cache().recall::<CoverageMap>(&self.map_key()) else {
-            return Ok(Err(AskAll {
-                why: "there is no coverage map yet".to_owned(),
-                is_outdated: true,
-            }));
-        };
-        Ok(map.choose_tests(state, references, &judged_classes(session), all))
-    }
-
-    /// The classes of the tests that stand near the targets; none in place.
-    fn near_tests(&self, session: &PitSession<'_>) -> Result<BTreeSet<String>, GateAbort> {
-        let Some(module) = session.module_state()? else {
-            return Ok(BTreeSet::new());
-        };
-        let names = TestNames::new(&self.context.settings.test_names);
-        Ok(find_near_tests(
-            [&module.references, &module.production_references],
-            &judged_classes(session),
-            &names,
-        ))
-    }
-
-    /// Keeps the coverage map that a run over all tests has made.
-    fn keep_map(
-        &self,
-        session: &PitSession<'_>,
-        coverage: ExecutedClasses,
-    ) -> Result<(), GateAbort> {
-        let Some(CompiledModule { state, .. }) = session.module_state()? else {
-            return Ok(());
-        };
-        let map = CoverageMap {
-            state: state.clone(),
-            coverage,
-        };
-        self.map_cache().remember(&self.map_key(), &map)
-    }
-
-    fn map_cache(&self) -> DiskCache {
-        DiskCache::of_kind(&self.context.request.cache, "coverage-maps")
-    }
-
-    /// One map for each module of a workspace.
-    fn map_key(&self) -> String {
-        digest_parts([self.maven.home.display().to_string()])
     }
 
     /// Not all of Surefire's settings reach PIT.
@@ -463,13 +441,4 @@ impl ModuleContext<'_> {
         }));
         Ok(())
     }
-}
-
-/// The top-level classes that are judged.
-fn judged_classes(session: &PitSession<'_>) -> BTreeSet<String> {
-    session
-        .owners
-        .keys()
-        .map(|class| top_level(class).to_owned())
-        .collect()
 }

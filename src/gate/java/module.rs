@@ -7,7 +7,7 @@
 use super::base_score::{Base, build_base};
 use super::changed_tests;
 use super::class_file::{self, Origin};
-use super::classes::{class_names, read_file};
+use super::classes::{class_files, class_names, read_class};
 use super::context::ModuleContext;
 use super::coverage_map::top_level;
 use super::jvm;
@@ -194,9 +194,7 @@ impl ModuleContext<'_> {
 
     /// The name of a target that has nothing to mutate, and why if that is known.
     fn without_mutants(&self, target: &TargetClass) -> String {
-        let file = format!("{}.class", target.class.replace('.', "/"));
-        let class =
-            read_file(&Path::new(&self.built.project.classes).join(file)).unwrap_or_default();
+        let class = read_class(Path::new(&self.built.project.classes), &target.class);
         let is_of_lombok = class.windows(LOMBOK.len()).any(|part| part == LOMBOK);
         match target.extent {
             MutationExtent::Lines(_) => format!("the changed lines of {}", target.class),
@@ -266,12 +264,10 @@ impl ModuleContext<'_> {
         let classes = Path::new(&self.built.project.classes);
         let sources = Path::new(&self.built.project.sources);
         let mut made = BTreeSet::new();
-        for class in class_names(classes) {
-            let bytes = read_file(&classes.join(format!("{class}.class")))?;
-            let source = match class_file::read_origin(&bytes).and_then(|origin| origin.source) {
-                Some(name) => Path::new(&class).with_file_name(name),
-                None => Path::new(top_level(&class)).with_extension("java"),
-            };
+        for file in class_files(classes) {
+            let (class, bytes) = file?;
+            let source = class_file::source_of(Path::new(&class), &bytes)
+                .unwrap_or_else(|| Path::new(top_level(&class)).with_extension("java"));
             for path in changed.iter().filter(|path| path.ends_with(&source)) {
                 // The same name below the known sources explains the class file.
                 let known = fs_err::canonicalize(sources.join(&source)).ok();
@@ -299,8 +295,8 @@ impl ModuleContext<'_> {
     fn check_who_names_pit(&self) -> Result<(), GateAbort> {
         let mut asking = BTreeSet::new();
         for folder in self.built.class_folders() {
-            for class in class_names(folder) {
-                let bytes = read_file(&folder.join(format!("{class}.class")))?;
+            for file in class_files(folder) {
+                let (class, bytes) = file?;
                 if PIT
                     .iter()
                     .any(|name| bytes.windows(name.len()).any(|part| part == *name))
@@ -335,7 +331,7 @@ impl ModuleContext<'_> {
         for target in &self.module.targets {
             let name = target.class.replace('.', "/");
             let path = target.path.to_text();
-            let bytes = read_file(&classes.join(format!("{name}.class"))).unwrap_or_default();
+            let bytes = read_class(classes, &target.class);
             let compiled = Path::new(&self.built.project.sources).join(format!("{name}.java"));
             let [real, own] = [&compiled, &self.context.package.root.join(&path)]
                 .map(|file| fs_err::canonicalize(file).ok());

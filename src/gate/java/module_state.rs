@@ -4,14 +4,14 @@
 //! holds could change what tests do.
 
 use super::class_file;
-use super::classes::{class_names, files_digest, read_file};
+use super::classes::{class_files, files_digest, is_class};
 use super::context::ModuleContext;
 use super::coverage_map::{ModuleState, top_level};
 use super::maven::digest_parts;
 use super::reach::References;
 use crate::gate::GateAbort;
 use crate::machine::facts::Oid;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Raised when a state changes its meaning.
@@ -47,16 +47,12 @@ impl ModuleContext<'_> {
             settings.pit_version.clone(),
             files,
         ];
-        parts.push(files_digest(own, &|inside: &Path| {
-            inside
-                .extension()
-                .is_none_or(|extension| extension != "class")
-        })?);
+        parts.push(files_digest(own, &|inside| !is_class(inside))?);
         parts.push(files_digest(others, &|_| true)?);
         parts.extend(settings.jvm_args.iter().cloned());
         let (production, production_references) =
-            class_files(Path::new(&self.built.project.classes))?;
-        let (tests, references) = class_files(Path::new(&self.built.project.test_classes))?;
+            read_classes(Path::new(&self.built.project.classes))?;
+        let (tests, references) = read_classes(Path::new(&self.built.project.test_classes))?;
         let commit = self
             .context
             .package
@@ -79,30 +75,24 @@ impl ModuleContext<'_> {
 }
 
 /// The digests of the classes in a folder, and what their files name.
-fn class_files(folder: &Path) -> Result<(BTreeMap<String, String>, References), GateAbort> {
+fn read_classes(folder: &Path) -> Result<(BTreeMap<String, String>, References), GateAbort> {
     let mut parts: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut references = References::new();
-    let names: BTreeSet<String> = class_names(folder).collect();
-    for name in names {
-        let bytes = read_file(&folder.join(format!("{name}.class")))?;
+    for file in class_files(folder) {
+        let (name, bytes) = file?;
         let class = dotted_name(&name);
-        references.entry(class.clone()).or_default().extend(
-            class_file::named_classes(&bytes)
-                .iter()
-                .map(|name| dotted_name(name)),
-        );
+        let named = class_file::named_classes(&bytes);
+        let names = references.entry(class.clone()).or_default();
+        names.extend(named.iter().map(|name| dotted_name(name)));
         parts
             .entry(class)
             .or_default()
             .extend([name, digest_parts([&bytes])]);
     }
-    Ok((
-        parts
-            .into_iter()
-            .map(|(class, all)| (class, digest_parts(all)))
-            .collect(),
-        references,
-    ))
+    let digests = parts
+        .into_iter()
+        .map(|(class, all)| (class, digest_parts(all)));
+    Ok((digests.collect(), references))
 }
 
 /// The dotted name of the top-level class of an internal name.

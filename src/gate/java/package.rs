@@ -3,6 +3,7 @@
 use super::report::MutantId;
 use crate::config::GateSettings;
 use crate::gate::commands::Commands;
+use crate::gate::disk_cache::DiskCache;
 use crate::gate::{GatePackage, GatePorts, GateRequest};
 use crate::source::text;
 use std::cell::RefCell;
@@ -33,6 +34,11 @@ pub(crate) struct PackageContext<'a> {
 }
 
 impl PackageContext<'_> {
+    /// The facts of this kind in ralph's cache.
+    pub(crate) fn disk_cache(&self, kind: &str) -> DiskCache {
+        DiskCache::of_kind(&self.request.cache, kind)
+    }
+
     /// The name of a module in a sentence.
     pub(crate) fn module_label(&self, dir: &str) -> String {
         text::module_name(&self.package.name, dir)

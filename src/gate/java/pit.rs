@@ -15,6 +15,7 @@ use output::{RED, blame_tests};
 pub(crate) use plugin::MutantFilter;
 
 use super::context::ModuleContext;
+use super::listing::BUILD_FILES;
 use super::maven::NETWORK_OR_DISK;
 use super::module_state::CompiledModule;
 pub(crate) use super::report::Aim;
@@ -399,9 +400,8 @@ impl PitSession<'_> {
 }
 
 fn is_module(folder: &Path) -> bool {
-    ["pom.xml", "build.gradle", "build.gradle.kts"]
-        .iter()
-        .any(|name| folder.join(name).exists())
+    let mut names = BUILD_FILES.iter();
+    names.any(|(name, _)| folder.join(name).exists())
 }
 
 /// PIT ended badly, and these are its own words for it.

@@ -14,7 +14,6 @@ pub(crate) use results_file::{MutantContext, PitStage, SealKey, read_file};
 use super::coverage_map::{ExecutedClasses, top_level};
 use crate::mutation::{MutantStatus, Tally};
 use crate::source::text;
-use counted::MutantIdentity;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The purpose of a run.
@@ -33,8 +32,8 @@ pub(crate) enum Aim {
 pub(crate) struct PitReport {
     /// By target class; a target without mutants is absent.
     pub(crate) classes: BTreeMap<String, CountedMutants>,
-    /// The status of each mutant that was asked for.
-    pub(crate) statuses: HashMap<MutantIdentity, MutantStatus>,
+    /// The status of each mutant of the run.
+    pub(crate) statuses: HashMap<MutantId, MutantStatus>,
     /// The test classes that were asked, if the runs were merged.
     pub(crate) tests: BTreeSet<String>,
     /// The tests that reach the remaining mutants.
@@ -56,7 +55,7 @@ pub(crate) struct PitReport {
     /// The tests that killed mutants in a search, by PIT's names, as far as they are kept.
     pub(crate) killers: BTreeMap<MutantId, String>,
     /// Detected by the last search and not confirmed by a control; `classes` count it as living.
-    pub(crate) unproven: HashMap<MutantIdentity, MutantStatus>,
+    pub(crate) unproven: HashMap<MutantId, MutantStatus>,
     /// Tests that fail without any mutation: PIT leaves them out.
     pub(crate) left_out: BTreeSet<FailingTest>,
 }
@@ -90,8 +89,8 @@ impl PitReport {
             .iter()
             .filter(|(_, reached)| reached.is_initial)
             .map(|(id, _)| id);
-        let statuses: HashMap<MutantIdentity, MutantStatus> = initial
-            .map(|id| (id.short_identity(), MutantStatus::Unjudged))
+        let statuses: HashMap<MutantId, MutantStatus> = initial
+            .map(|id| (id.clone(), MutantStatus::Unjudged))
             .collect();
         for counted in self.classes.values_mut() {
             counted.merge_later(&statuses);
@@ -108,7 +107,7 @@ impl PitReport {
     }
 
     /// Takes the kills and time-outs out of a search.
-    pub(crate) fn take_detected(&mut self) -> HashMap<MutantIdentity, MutantStatus> {
+    pub(crate) fn take_detected(&mut self) -> HashMap<MutantId, MutantStatus> {
         self.statuses
             .extract_if(|_, status| matches!(status, MutantStatus::Killed | MutantStatus::TimedOut))
             .collect()

@@ -109,7 +109,7 @@ pub(crate) fn judge_modules(
         for _ in 0..side_by_side {
             threads.spawn(|| {
                 let mut used = Duration::ZERO;
-                while let Some((index, modules)) = ignore_poison(waiting.lock()).next() {
+                while let Some((index, modules)) = take_next(&waiting) {
                     let Some((results, more)) = judge_package(index, &modules, used) else {
                         continue;
                     };
@@ -128,6 +128,11 @@ pub(crate) fn judge_modules(
         results,
         used,
     }
+}
+
+/// The lock is not held while a package is judged.
+fn take_next<T>(waiting: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
+    ignore_poison(waiting.lock()).next()
 }
 
 /// Judges the modules of a package. A class with tests of its own in several modules is judged by the kills of all: later

@@ -7,7 +7,7 @@ mod names;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use names::{JavaPath, TestNames};
+pub(crate) use names::{JavaPath, TestNames, is_identifier};
 
 use super::listing::{BUILD_FILES, Listing};
 use crate::config::ScopeKind;

@@ -7,8 +7,8 @@
 //! Surefire runs a class that its includes, or its own names (`Test*`, `*Test`, `*Tests`, `*TestCase`), take. A class that only
 //! Failsafe's names or includes take (`IT*`, `*IT`, `*ITCase`) is left out and named. A class that neither takes runs.
 
-use super::class_file::{is_abstract, read_origin};
-use super::classes::{class_names, read_file};
+use super::class_file::is_abstract;
+use super::classes::{class_names, read_class};
 use super::listing::LANGUAGES;
 use super::maven::Project;
 use super::surefire::Surefire;
@@ -46,10 +46,8 @@ pub(crate) fn find_test_classes(project: &Project, home: &Path, include: &[Strin
     });
     let is_asked = runs_class(&project.surefire, include);
     let (asked, mut left_out) = tests.partition::<BTreeSet<String>, _>(|stem| is_asked(stem));
-    left_out.retain(|stem| {
-        let file = Path::new(&project.test_classes).join(format!("{stem}.class"));
-        !is_abstract(&read_file(&file).unwrap_or_default())
-    });
+    let classes = Path::new(&project.test_classes);
+    left_out.retain(|stem| !is_abstract(&read_class(classes, stem)));
     let [asked, left_out] =
         [asked, left_out].map(|stems| stems.iter().map(|stem| stem.replace('/', ".")).collect());
     TestClasses { asked, left_out }
@@ -71,36 +69,6 @@ fn runs_class(surefire: &Surefire, include: &[String]) -> impl Fn(&str) -> bool 
         };
         named.is_match(stem) || runs && !excludes.is_match(stem)
     }
-}
-
-/// Classes of `folder` that were made from its source file `stem.java`, but for `stem` and what is nested in it.
-pub(crate) fn second_classes(project: &Project, folder: &str, stem: &str) -> Vec<String> {
-    let classes = Path::new(&project.classes).join(folder);
-    let (source, nested) = (Some(format!("{stem}.java")), format!("{stem}$"));
-    let names = fs_err::read_dir(&classes)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| {
-            let name = entry.file_name().into_string().ok()?;
-            name.strip_suffix(".class").map(str::to_owned)
-        });
-    names
-        .filter(|name| {
-            if name == stem || name.starts_with(&nested) {
-                return false;
-            }
-            let bytes = read_file(&classes.join(format!("{name}.class"))).unwrap_or_default();
-            read_origin(&bytes).is_some_and(|origin| origin.source == source)
-        })
-        .map(|name| {
-            if folder.is_empty() {
-                name
-            } else {
-                format!("{}.{name}", folder.replace('/', "."))
-            }
-        })
-        .collect()
 }
 
 /// Surefire's patterns: paths with or without the end of a file's name, names of classes, alone or with their package.

@@ -157,7 +157,7 @@ fn unsettled_classes(rule: Rule, scores: &[ClassScore], report: &PitReport) -> B
             report
                 .classes
                 .get(class)
-                .is_some_and(|c| !c.left.is_empty() || c.dropped > 0)
+                .is_some_and(|counted| !counted.left.is_empty())
         })
         .collect()
 }
@@ -192,9 +192,9 @@ pub(crate) fn hanging_on_timeouts(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gate::java::report::CountedMutants;
+    use crate::gate::java::report::{CountedMutants, MutantId};
     use crate::gate::scope::MutationExtent;
-    use crate::mutation::{Coverage, NoCoverage, Tally};
+    use crate::mutation::{Coverage, Mutant, MutantStatus, NoCoverage, Tally};
     use crate::source::RepoPath;
     use TestTiers::{All, Own, OwnFirst};
 
@@ -257,13 +257,16 @@ mod tests {
                 tests: BTreeSet::new(),
                 extent,
             });
-            let counted = CountedMutants {
-                tally,
-                changed,
+            let mut counted = CountedMutants {
                 floor,
-                dropped: 1,
                 ..CountedMutants::default()
             };
+            let survivor = Mutant {
+                status: MutantStatus::Survived,
+                ..Mutant::default()
+            };
+            counted.count_mutant(MutantId::default(), survivor, false);
+            (counted.tally, counted.changed) = (tally, changed);
             report.classes.insert(class.to_owned(), counted);
         }
         let rule = Rule {

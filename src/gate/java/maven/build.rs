@@ -100,19 +100,8 @@ impl Maven<'_> {
         if let Some(argv) = self.command {
             return self.build_by_command(argv);
         }
-        let around = cache::Surroundings {
-            environment: self.context.commands.child_environment(),
-            javac: &self.javac_path(),
-            other_files: self.context.ports.checkouts.other_files(&self.root),
-        };
-        let key = cache::module_key(
-            &self.root,
-            self.dir,
-            &self.program,
-            self.maven_args(),
-            around,
-        );
-        let known: Option<(Vec<String>, Project)> = self.memory_of("modules").recall(&key);
+        let key = self.module_key();
+        let known: Option<(Vec<String>, Project)> = self.context.disk_cache("modules").recall(&key);
         // An extension of Maven's core may take versions, and with them settings of the tests, from git.
         let is_extended = self
             .root
@@ -181,7 +170,8 @@ impl Maven<'_> {
             .jdk
             .take()
             .or_else(|| recipe::find_toolchain(&call.output));
-        self.memory_of("modules")
+        self.context
+            .disk_cache("modules")
             .remember(key, &(&classpath, &project))?;
         let built = self.keyed_build(key, classpath, project);
         let proven = self.prove_compiler(&built, &call.output)?;
@@ -198,12 +188,7 @@ impl Maven<'_> {
             ""
         };
         let tests = format!("{:?}", project.surefire);
-        let key = cache::build_key(
-            module,
-            &self.javac_path(),
-            &[&self.options, mode, &tests],
-            &classpath,
-        );
+        let key = cache::build_key(module, &[&self.options, mode, &tests], &classpath);
         Built {
             classpath,
             project,
@@ -222,7 +207,10 @@ impl Maven<'_> {
 
     /// Compiles without Maven what changed; false if that is not proven to be the same.
     fn recompile_changes(&self, built: &Built, stale: &ChangedJava) -> Result<bool, GateAbort> {
-        let (proofs, digest) = (self.memory_of("recompilable"), built.class_digest()?);
+        let (proofs, digest) = (
+            self.context.disk_cache("recompilable"),
+            built.class_digest()?,
+        );
         let proof = proofs
             .recall(&built.key)
             .filter(|proof: &Proof| proof.digest == digest);
@@ -254,7 +242,8 @@ impl Maven<'_> {
     }
 
     fn refusal_count(&self, built: &Built) -> u32 {
-        self.memory_of("recompilable")
+        self.context
+            .disk_cache("recompilable")
             .recall(&built.key)
             .map_or(0, |proof: Proof| proof.refusals)
     }
@@ -280,7 +269,8 @@ impl Maven<'_> {
             refusals,
             digest: built.class_digest()?,
         };
-        self.memory_of("recompilable")
+        self.context
+            .disk_cache("recompilable")
             .remember(&built.key, &proof)?;
         Ok(proven)
     }

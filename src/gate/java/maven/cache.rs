@@ -2,9 +2,10 @@
 //!
 //! A module's covers every POM of the package, their parents on the disk, `.mvn` there and above, and the settings of the user.
 
-use super::pom_links;
+use super::{Maven, pom_links};
 use crate::sys::walk::{DirEntry, walk};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::task;
+use std::collections::BTreeSet;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -16,109 +17,78 @@ const DEPTH: usize = 13;
 /// Words of a POM by which a profile depends on files.
 const BY_FILE: [&str; 2] = ["<exists>", "<missing>"];
 
-/// Inputs of a module's effective POM other than POMs and settings.
-pub(super) struct Surroundings<'a> {
-    /// Variables of the build, which POMs can name.
-    pub(super) environment: &'a BTreeMap<String, String>,
-    /// Its compiler: profiles can depend on the JDK.
-    pub(super) javac: &'a Path,
-    /// A digest of all files that are not Java, where there is one: profiles can depend on files.
-    pub(super) other_files: Option<String>,
-}
-
-/// The key of a module: 32 hex digits.
-pub(super) fn module_key(
-    root: &Path,
-    dir: &str,
-    program: &Path,
-    args: &[String],
-    around: Surroundings<'_>,
-) -> String {
-    let javac = fs_err::canonicalize(around.javac).unwrap_or_default();
-    let mut parts: Vec<Vec<u8>> = vec![
-        root.display().to_string().into_bytes(),
-        dir.as_bytes().to_vec(),
-        program.display().to_string().into_bytes(),
-        args.join("\0").into_bytes(),
-        javac.display().to_string().into_bytes(),
-        jdk_release(&javac),
-    ];
-    parts.extend(
-        around
-            .environment
-            .iter()
-            .map(|(name, value)| format!("{name}={value}").into_bytes()),
-    );
-    let home = around.environment.get("HOME");
-    let mut files = find_poms(root);
-    add_parents(&mut files);
-    files.sort();
-    let dot = [
-        "maven.config",
-        "jvm.config",
-        "extensions.xml",
-        "settings.xml",
-        "wrapper/maven-wrapper.properties",
-    ];
-    files.extend(
-        root.ancestors()
-            .flat_map(|at| dot.map(|name| at.join(".mvn").join(name))),
-    );
-    let user = [".m2/settings.xml", ".m2/toolchains.xml"];
-    files.extend(
-        home.iter()
-            .flat_map(|home| user.map(|name| Path::new(home).join(name))),
-    );
-    let mut is_by_file = false;
-    for file in files {
-        let content = fs_err::read(&file).unwrap_or_default();
-        is_by_file |= BY_FILE
-            .iter()
-            .any(|words| memchr::memmem::find(&content, words.as_bytes()).is_some());
-        parts.push(file.display().to_string().into_bytes());
-        parts.push(content);
+impl Maven<'_> {
+    /// The key of the module: 32 hex digits.
+    pub(super) fn module_key(&self) -> String {
+        let (root, environment) = (&self.root, self.context.commands.child_environment());
+        let mut parts = vec![
+            root.display().to_string(),
+            self.dir.to_owned(),
+            self.program.display().to_string(),
+            self.context.settings.maven_args.join("\0"),
+            jdk_state(&self.javac_path()),
+        ];
+        parts.extend(
+            environment
+                .iter()
+                .map(|(name, value)| format!("{name}={value}")),
+        );
+        let mut files = find_poms(root);
+        add_parents(&mut files);
+        files.sort();
+        let dot = [
+            "maven.config",
+            "jvm.config",
+            "extensions.xml",
+            "settings.xml",
+            "wrapper/maven-wrapper.properties",
+        ];
+        files.extend(
+            root.ancestors()
+                .flat_map(|at| dot.map(|name| at.join(".mvn").join(name))),
+        );
+        let user = [".m2/settings.xml", ".m2/toolchains.xml"];
+        let home = environment.get("HOME").map(Path::new);
+        files.extend(
+            home.iter()
+                .flat_map(|home| user.map(|name| home.join(name))),
+        );
+        let mut is_by_file = false;
+        for file in files {
+            let content = fs_err::read(&file).unwrap_or_default();
+            is_by_file |= BY_FILE
+                .iter()
+                .any(|words| memchr::memmem::find(&content, words.as_bytes()).is_some());
+            parts.extend([file.display().to_string(), task::digest(&content)]);
+        }
+        if is_by_file {
+            parts.extend(self.context.ports.checkouts.other_files(root));
+        }
+        digest_parts(parts)
     }
-    parts.extend(
-        around
-            .other_files
-            .filter(|_| is_by_file)
-            .map(String::into_bytes),
-    );
-    digest_parts(parts)
 }
 
-/// The key of a module's outputs: the module's own, the JDK, options (of Maven's JVM, of the build), and every
-/// jar as it is.
-pub(super) fn build_key(
-    module: &str,
-    jdk: &Path,
-    options: &[&str],
-    classpath: &[String],
-) -> String {
-    let javac = fs_err::canonicalize(jdk).unwrap_or_default();
-    let mut parts: Vec<Vec<u8>> = vec![
-        module.as_bytes().to_vec(),
-        javac.display().to_string().into_bytes(),
-        jdk_release(&javac),
-        options.join("\0").into_bytes(),
-    ];
+/// The key of a module's outputs: the module's own, options (of Maven's JVM, of the build), and every jar as it is.
+pub(super) fn build_key(module: &str, options: &[&str], classpath: &[String]) -> String {
+    let mut parts = vec![module.to_owned(), options.join("\0")];
     for entry in classpath {
-        parts.push(entry.as_bytes().to_vec());
+        parts.push(entry.clone());
         // A folder of the reactor may not be there before the build: it counts by its name alone.
         let jar = fs_err::metadata(entry)
             .ok()
             .filter(std::fs::Metadata::is_file);
         let jar = jar.map(|data| format!("{:?}", (data.len(), data.modified().ok())));
-        parts.push(jar.unwrap_or_default().into_bytes());
+        parts.push(jar.unwrap_or_default());
     }
     digest_parts(parts)
 }
 
-/// Reads the file `release` of a compiler's JDK.
-fn jdk_release(javac: &Path) -> Vec<u8> {
+/// A compiler and the file `release` of its JDK.
+pub(super) fn jdk_state(javac: &Path) -> String {
+    let javac = fs_err::canonicalize(javac).unwrap_or_default();
     let file = javac.ancestors().nth(2).map(|home| home.join("release"));
-    file.and_then(|file| fs_err::read(file).ok())
-        .unwrap_or_default()
+    let release = file.and_then(|file| fs_err::read_to_string(file).ok());
+    format!("{}\0{}", javac.display(), release.unwrap_or_default())
 }
 
 /// A digest of some byte strings: 32 hex digits.
@@ -197,14 +167,13 @@ fn read_end(path: &Path) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::build_key;
-    use std::path::Path;
 
     #[test]
     fn a_jar_that_changes_makes_another_build_and_a_folder_that_the_build_makes_does_not() {
         let home = tempfile::tempdir().unwrap();
         let at = |name: &str| home.path().join(name).display().to_string();
         let classpath = [at("a.jar"), at("sibling/target/classes")];
-        let key = || build_key("m", Path::new("/absent"), &[], &classpath);
+        let key = || build_key("m", &[], &classpath);
         fs_err::write(&classpath[0], "1").unwrap();
         let before = key();
         fs_err::create_dir_all(&classpath[1]).unwrap();

@@ -184,12 +184,13 @@ impl Maven<'_> {
             })
             .collect::<Result<_, _>>()?;
         let key = digest_parts([
-            &self.root.display().to_string(),
-            &argv.join("\0"),
-            &format!("{module:?}"),
+            self.root.display().to_string(),
+            argv.join("\0"),
+            format!("{module:?}"),
+            cache::jdk_state(&self.javac_path()),
         ]);
         Ok(Built {
-            key: cache::build_key(&key, &self.javac_path(), &[], &classpath),
+            key: cache::build_key(&key, &[], &classpath),
             classpath,
             project,
         })

@@ -14,11 +14,11 @@ pub(super) use reached::sources_by_class;
 use super::Project;
 use super::recipe::Recipe;
 use crate::gate::commands::Commands;
-use crate::gate::java::classes::read_file;
+use crate::gate::java::classes::{is_class, read_file};
 use crate::gate::java::jvm;
 use crate::gate::{ChangedJava, GateAbort};
 use reached::{ClassNames, ReachedSources};
-use source_set::{SourceSet, files_below, is_class, is_package_info};
+use source_set::{SourceSet, files_below, is_package_info};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -177,8 +177,7 @@ impl<'a> Javac<'a> {
             fs_err::create_dir_all(folder)?;
         }
         let file = tempfile::NamedTempFile::new_in(beside)?;
-        let lines: Vec<String> = words.iter().map(|word| quote_word(word)).collect();
-        fs_err::write(file.path(), lines.join("\n"))?;
+        fs_err::write(file.path(), jvm::argument_file(&words))?;
         let mut argv = vec![self.program.display().to_string()];
         argv.extend(jvm::quick_option([]).map(|option| format!("-J{option}")));
         argv.push("-J-Dfile.encoding=UTF-8".to_owned());
@@ -190,9 +189,4 @@ impl<'a> Javac<'a> {
             .run_program("recompile", argv, self.home, &extra)?;
         Ok(call.end.is_success().then_some(folder))
     }
-}
-
-/// A word of a file of arguments (the documentation of javac, "Command-Line Argument Files").
-fn quote_word(word: &str) -> String {
-    format!("\"{}\"", word.replace('\\', "\\\\").replace('"', "\\\""))
 }

@@ -71,7 +71,7 @@ pub(crate) const NETWORK_OR_DISK: [&str; 8] = [
 /// It is true even where the compiler has said more.
 const NO_COMPILER: &str = "No compiler is provided in this environment";
 /// Words of Maven about its tools and its settings.
-const TOOLS: [Cause; 7] = [
+const TOOLS: [Cause; 5] = [
     Cause {
         kind: TroubleKind::Setup,
         words: &[
@@ -110,29 +110,17 @@ const TOOLS: [Cause; 7] = [
         words: &[
             "settings file does not exist",
             "toolchains file does not exist",
-        ],
-        what: "names a file of settings or toolchains that is not there",
-        hint: "Correct .mvn/maven.config or gates.<NAME>.maven_args: paths begin at the folder of the build, quotes are not taken away, and a checkout holds what is committed.",
-    },
-    Cause {
-        kind: TroubleKind::Setup,
-        words: &["Unable to parse maven.config"],
-        what: "has a .mvn/maven.config that Maven cannot read",
-        hint: "Write one option a line, without quotes; a value with blanks belongs into the POM's properties.",
-    },
-    Cause {
-        kind: TroubleKind::Setup,
-        words: &[
+            "Unable to parse maven.config",
             "Unable to parse command line options",
             "Unrecognized option",
         ],
-        what: "is called with options that Maven or its JVM does not know",
-        hint: "Correct gates.<NAME>.maven_args, .mvn/maven.config, .mvn/jvm.config and MAVEN_OPTS.",
+        what: "has settings that Maven or its JVM cannot use",
+        hint: "Correct gates.<NAME>.maven_args, MAVEN_OPTS, and the committed files in .mvn: maven.config has one option a line, quotes are not taken away, and paths begin at the folder of the build.",
     },
 ];
 
 /// Words of Maven and Gradle for a build whose tools and code may be right.
-const CAUSES: [Cause; 3] = [
+const CAUSES: [Cause; 2] = [
     Cause {
         kind: TroubleKind::Transient,
         words: &NETWORK_OR_DISK,
@@ -144,18 +132,6 @@ const CAUSES: [Cause; 3] = [
         words: &UNRESOLVED,
         what: "lacks dependencies or plugins",
         hint: "Check the network and the repositories in the settings of Maven or Gradle.",
-    },
-    Cause {
-        kind: TroubleKind::Setup,
-        words: &[
-            "Non-readable POM",
-            "Malformed POM",
-            "The build could not read",
-            "ProjectBuildingException",
-            "DuplicateProjectException",
-        ],
-        what: "has a POM that Maven cannot use",
-        hint: "Correct the POM; run mvn test-compile by hand to see all messages.",
     },
 ];
 const OTHER: Cause = Cause {
@@ -369,12 +345,12 @@ mod tests {
             ),
             (
                 "[ERROR] Error executing Maven.\n[ERROR] The specified user settings file does not exist: /w/p/\"a b.xml\"".to_owned(),
-                "names a file of settings or toolchains that is not there: The specified user settings file does not exist: \"a b.xml\".",
+                "has settings that Maven or its JVM cannot use: The specified user settings file does not exist: \"a b.xml\".",
                 "quotes are not taken away",
             ),
             (
                 "Unable to parse maven.config: Unrecognized maven.config entries: [b\"]\nusage: mvn".to_owned(),
-                "has a .mvn/maven.config that Maven cannot read: ",
+                "has settings that Maven or its JVM cannot use: ",
                 "one option a line",
             ),
             (
@@ -382,7 +358,7 @@ mod tests {
                 "is compiled for a Java that Maven's JDK no longer supports: ",
                 "older JDK",
             ),
-            ("Unrecognized option: -Xbad\nError: Could not create the JVM".to_owned(), "is called with options", ".mvn/jvm.config"),
+            ("Unrecognized option: -Xbad\nError: Could not create the JVM".to_owned(), "has settings", "MAVEN_OPTS"),
         ] {
             let GateAbort::Error { why, hint: next, transient: false } = trouble(&output).into_abort("p", "", false) else {
                 panic!("{output}")

@@ -101,7 +101,7 @@ impl PitSession<'_> {
                 option(name, &groups.split_whitespace().collect::<String>());
             }
         }
-        let arguments = argument_file(&self.jvm_arguments(run, place));
+        let arguments = jvm::argument_file(&self.jvm_arguments(run, place));
         let file = self.write_file(&format!("{}.jvm-args", run.name), &arguments)?;
         let file = file.display().to_string();
         // PIT splits one of the options at commas, the other at white space.
@@ -254,19 +254,6 @@ impl PitSession<'_> {
         fs_err::write(&file, text)?;
         Ok(file)
     }
-}
-
-/// An argument file (JDK `java @argfiles`): the only way to hand PIT's children a space.
-fn argument_file(arguments: &[String]) -> String {
-    let quoted = arguments.iter().map(|argument| {
-        let escaped = argument
-            .replace('\\', "\\\\")
-            .replace('"', "\\\"")
-            .replace('\n', "\\n")
-            .replace('\r', "");
-        format!("\"{escaped}\"\n")
-    });
-    quoted.collect()
 }
 
 /// Joined by commas, each piece short enough for one argument.

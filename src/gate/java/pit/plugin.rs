@@ -9,53 +9,37 @@ use super::super::maven::digest_parts;
 use super::super::report::{Aim, MutantId, SealKey};
 use super::PitRun;
 use crate::gate::GateAbort;
-use crate::gate::disk_cache::DiskCache;
 use crate::source::text;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 const SOURCE: &str = include_str!("../../../../templates/pit/RalphPlugin.java");
-/// The content of `META-INF/services`, by interface.
+/// The interfaces of `org.pitest` in `META-INF/services`, each with the parts of the plugin that implement it.
 const SERVICES: [(&str, &[&str]); 9] = [
+    ("coverage.TestStatListenerFactory", &["Tests"]),
+    ("mutationtest.MutationEngineFactory", &["EngineFactory"]),
     (
-        "org.pitest.mutationtest.build.MutationInterceptorFactory",
-        &[
-            "ralph.pit.RalphPlugin$KeepFactory",
-            "ralph.pit.RalphPlugin$WrittenFactory",
-        ],
+        "mutationtest.MutationResultInterceptor",
+        &["ControlResults"],
+    ),
+    ("mutationtest.MutationResultListenerFactory", &["Mutants"]),
+    (
+        "mutationtest.build.MutationInterceptorFactory",
+        &["KeepFactory", "WrittenFactory"],
     ),
     (
-        "org.pitest.mutationtest.build.TestPrioritiserFactory",
-        &["ralph.pit.RalphPlugin$PrioritiserFactory"],
+        "mutationtest.build.ProjectMutationInterceptorFactory",
+        &["ControlsFactory"],
     ),
     (
-        "org.pitest.mutationtest.build.ProjectMutationInterceptorFactory",
-        &["ralph.pit.RalphPlugin$ControlsFactory"],
+        "mutationtest.build.TestPrioritiserFactory",
+        &["PrioritiserFactory"],
     ),
     (
-        "org.pitest.mutationtest.MutationEngineFactory",
-        &["ralph.pit.RalphPlugin$EngineFactory"],
+        "mutationtest.environment.TransformationPlugin",
+        &["Records"],
     ),
-    (
-        "org.pitest.mutationtest.MutationResultInterceptor",
-        &["ralph.pit.RalphPlugin$ControlResults"],
-    ),
-    (
-        "org.pitest.mutationtest.MutationResultListenerFactory",
-        &["ralph.pit.RalphPlugin$MutantsFactory"],
-    ),
-    (
-        "org.pitest.coverage.TestStatListenerFactory",
-        &["ralph.pit.RalphPlugin$TestsFactory"],
-    ),
-    (
-        "org.pitest.testapi.TestPluginFactory",
-        &["ralph.pit.RalphPlugin$JUnit3Factory"],
-    ),
-    (
-        "org.pitest.mutationtest.environment.TransformationPlugin",
-        &["ralph.pit.RalphPlugin$Records"],
-    ),
+    ("testapi.TestPluginFactory", &["JUnit3Factory"]),
 ];
 /// PIT's engine with controls, by the name that the plugin gives it.
 pub(super) const ENGINE: &str = "ralph";
@@ -69,7 +53,7 @@ pub(super) fn compiled_plugin(
     let (java, cache) = (module.find_java()?, &module.context.request.cache);
     let made_of = [SOURCE.to_owned(), java.display().to_string()];
     let key = digest_parts(made_of.iter().chain(pit));
-    let known = DiskCache::of_kind(cache, "plugins");
+    let known = module.context.disk_cache("plugins");
     if let Some((folder, digest)) = known.recall::<(PathBuf, String)>(&key)
         && folder_content(&folder).is_ok_and(|found| found == digest)
     {
@@ -88,8 +72,15 @@ pub(super) fn compiled_plugin(
     fs_err::write(&source, SOURCE)?;
     let services = output.join("META-INF/services");
     fs_err::create_dir_all(&services)?;
-    for (interface, classes) in SERVICES {
-        fs_err::write(services.join(interface), classes.join("\n"))?;
+    for (interface, parts) in SERVICES {
+        let classes: Vec<String> = parts
+            .iter()
+            .map(|part| format!("ralph.pit.RalphPlugin${part}"))
+            .collect();
+        fs_err::write(
+            services.join(format!("org.pitest.{interface}")),
+            classes.join("\n"),
+        )?;
     }
     let argv = [
         compiler.display().to_string(),

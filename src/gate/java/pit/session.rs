@@ -1,14 +1,13 @@
 //! The runs of PIT over one module, with the second runs that their ends ask for.
 //!
 //! A test that fails or ends its JVM without any mutation is the family's fault only if the family answers for
-//! it. With part of the tests only a pass is a verdict.
+//! it.
 //!
 //! Second runs:
 //! - Tests that fail in a control next to another JVM run again in one JVM at a time. A test that passes there needs something that
 //!   only one JVM can have, such as a port, a file or a database.
 //! - Mutants that end in an error of the JVM run again, each in its own JVM. A control without a verdict runs again with PIT's own
 //!   patience.
-//! - A test that kills its JVM leaves only the tests of the family.
 //!
 //! A mutant may take 1.25 times the time of its tests and a constant: 1 s, up to PIT's own 4 s where an earlier run showed slow tests.
 //! PIT names each test as it begins, so a tenth of the gate's limit without output is a test that hangs.
@@ -17,7 +16,6 @@ use super::super::context::line_ranges;
 use super::super::jvm;
 use super::super::module_state::CompiledModule;
 use super::super::report::{FailingTest, PitReport};
-use super::super::tiers;
 use super::super::{context::ModuleContext, maven};
 use super::tools::Tools;
 use super::{
@@ -25,7 +23,6 @@ use super::{
     output, plugin,
 };
 use crate::gate::GateAbort;
-use crate::gate::disk_cache::DiskCache;
 use crate::gate::verdict::ModuleResult;
 use crate::mutation::TraceTier;
 use crate::source::text;
@@ -36,6 +33,8 @@ use std::collections::BTreeSet;
 const QUICK_TIMEOUT: u64 = 1_000;
 /// Milliseconds in which a run of PIT begins, reads the classes and ends.
 const QUICK: u64 = 3_000;
+/// The kind of the facts in ralph's cache that are times of tests.
+const TIMES: &str = "test-times";
 /// Test classes that a trace names.
 const NAMED: usize = 20;
 
@@ -96,46 +95,17 @@ impl<'a> PitSession<'a> {
             tests: &tests,
             ..asked.clone()
         };
-        let own: BTreeSet<String> = asked.tests & &self.accountable_tests;
-        let mut run = asked.clone();
-        let report = match self.start_pit(asked)? {
-            PitEnd::Died(test) => {
-                self.blame_class(test.as_deref(), "kills its JVM without any mutation.")?;
-                run.tests = &own;
-                self.run_without_others(&run, test.as_deref(), result)?
-            }
-            end => self.finish_report(end)?,
-        };
+        let report = self.finish_report(self.start_pit(asked)?)?;
         self.remark_failures(
             &report.left_out,
             "fail even without mutation and were excluded",
             result,
         );
-        let report = self.repeat_in_one_jvm(&run, report, result)?;
-        let mut report = self.repeat_unclear(&run, report, result)?;
+        let report = self.repeat_in_one_jvm(asked, report, result)?;
+        let mut report = self.repeat_unclear(asked, report, result)?;
         self.leave_out_failed_controls(&report.failed_control, result)?;
         report.unjudge_initialisers();
         self.trace_run(result, asked, &report, note);
-        Ok(report)
-    }
-
-    /// A test of others, perhaps this one, kills its JVM: the family's own tests alone may suffice.
-    fn run_without_others(
-        &self,
-        own: &PitRun<'_>,
-        killer: Option<&str>,
-        result: &mut ModuleResult,
-    ) -> Result<PitReport, GateAbort> {
-        if own.tests.is_empty() {
-            return Err(self.unclear_verdict("a test kills its JVM without any mutation"));
-        }
-        let report = self.finish_report(self.start_pit(own)?)?;
-        self.must_pass(&report, killer)?;
-        result.remarks.push(format!(
-            "A test of {} kills its JVM without any mutation{}; the tests of the changed classes alone reach the threshold.",
-            self.module.module_label(),
-            in_parentheses(killer)
-        ));
         Ok(report)
     }
 
@@ -282,11 +252,12 @@ impl<'a> PitSession<'a> {
             }
             PitEnd::Died(test) => {
                 self.blame_class(test.as_deref(), "kills its JVM without any mutation.")?;
-                Err(self.unclear_verdict("the JVM of the tests died without any mutation"))
+                let what = "the JVM of the tests died without any mutation";
+                Err(self.unclear_verdict(&format!("{what}{}", in_class(test))))
             }
             PitEnd::Hung(test) => {
                 self.blame_class(test.as_deref(), "does not end without any mutation.")?;
-                let named = test.map(|class| format!(" in {class}")).unwrap_or_default();
+                let named = in_class(test);
                 let label = self.module.module_label();
                 let why = format!(
                     "The tests of {label} were still running without any mutation{named} when their time was up."
@@ -321,22 +292,23 @@ impl<'a> PitSession<'a> {
             .known_times(tests)
             .map_or(0, |(_, all)| all)
             .max(report.coverage_millis);
-        self.time_cache()
+        self.module
+            .context
+            .disk_cache(TIMES)
             .remember(&self.times_key(tests), &(slowest, all))
     }
 
     /// Milliseconds of the slowest of these tests, and of all, if they have run before.
     pub(super) fn known_times(&self, tests: &BTreeSet<String>) -> Option<(u64, u64)> {
-        self.time_cache().recall(&self.times_key(tests))
+        self.module
+            .context
+            .disk_cache(TIMES)
+            .recall(&self.times_key(tests))
     }
 
     /// These tests are known to take so little that controls beside a search cost less than another run.
     pub(crate) fn is_quick(&self, tests: &BTreeSet<String>) -> bool {
         self.known_times(tests).is_some_and(|(_, all)| all < QUICK)
-    }
-
-    fn time_cache(&self) -> DiskCache {
-        DiskCache::of_kind(&self.module.context.request.cache, "test-times")
     }
 
     fn times_key(&self, tests: &BTreeSet<String>) -> String {
@@ -364,23 +336,6 @@ impl<'a> PitSession<'a> {
             }
             _ => Ok(()),
         }
-    }
-
-    /// With part of the tests only a pass is a verdict: more tests can only kill more.
-    fn must_pass(&self, report: &PitReport, test: Option<&str>) -> Result<(), GateAbort> {
-        if tiers::open_classes(
-            self.module.score_rule(),
-            &self.module.module.targets,
-            report,
-        )
-        .is_empty()
-        {
-            return Ok(());
-        }
-        Err(self.unclear_verdict(&format!(
-            "a test that has nothing to do with the changed classes kills its JVM{}, and the others do not suffice",
-            in_parentheses(test)
-        )))
     }
 
     /// Puts a run into the trace.
@@ -416,6 +371,9 @@ impl<'a> PitSession<'a> {
     }
 }
 
-fn in_parentheses(class: Option<&str>) -> String {
-    class.map(|class| format!(" ({class})")).unwrap_or_default()
+/// The place of a fault in a sentence.
+fn in_class(class: Option<String>) -> String {
+    class
+        .map(|class| format!(" in {class}"))
+        .unwrap_or_default()
 }

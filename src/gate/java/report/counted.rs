@@ -1,20 +1,13 @@
 //! The mutants of one target class, and what a later run with other tests changes about them.
 //!
 //! More tests only kill more: a killed mutant stays killed, a survivor that a later run does not
-//! tell of stays a survivor; counts and the kept mutants agree; what is kept is bounded.
+//! name stays a survivor; counts and the kept mutants agree.
 
 use crate::mutation::{Coverage, Mutant, MutantStatus, Tally};
-use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
 
-/// Mutants of one class that are kept one by one.
-const KEPT: usize = 50_000;
-
-/// A mutant's identity, shortened.
-pub(crate) type MutantIdentity = [u8; 16];
-
 /// PIT's own identity of a mutant (pitest `MutationIdentifier`), as its report writes it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct MutantId {
     /// Dotted name of the mutated class.
     pub(crate) class: String,
@@ -26,21 +19,6 @@ pub(crate) struct MutantId {
     pub(crate) mutator: String,
     /// Indexes of the mutated instructions.
     pub(crate) indexes: Vec<String>,
-}
-
-impl MutantId {
-    /// The identity, shortened.
-    pub(crate) fn short_identity(&self) -> MutantIdentity {
-        let mut hash = Sha256::new();
-        let parts = [&self.class, &self.method, &self.descriptor, &self.mutator];
-        for part in parts.into_iter().chain(&self.indexes) {
-            hash.update(part.len().to_le_bytes());
-            hash.update(part.as_bytes());
-        }
-        let mut id = [0; 16];
-        id.copy_from_slice(&hash.finalize()[..16]);
-        id
-    }
 }
 
 /// The class of a test that `find` knows, by PIT's name of the test: `a.FooTest$In.[engine:junit-jupiter]/…`,
@@ -71,39 +49,29 @@ pub(crate) struct CountedMutants {
     pub(crate) changed: Tally,
     /// Survivors, time-outs and errors, one by one.
     pub(crate) left: BTreeMap<MutantId, RemainingMutant>,
-    /// The others, one by one, as far as they are kept.
+    /// The others, one by one.
     pub(crate) settled: Vec<Mutant>,
-    /// The number of those that are left and counted but not kept.
-    pub(crate) dropped: u64,
     /// The coverage that the class had at the family's base, if that must be kept.
     pub(crate) floor: Option<Coverage>,
 }
 
 impl CountedMutants {
     /// Counts one mutant of a report.
-    pub(super) fn count_mutant(&mut self, id: MutantId, mutant: Mutant, changed: bool) {
+    pub(crate) fn count_mutant(&mut self, id: MutantId, mutant: Mutant, changed: bool) {
         self.tally.add(mutant.status);
         if changed {
             self.changed.add(mutant.status);
         }
         if is_settled(mutant.status) {
-            if self.settled.len() < KEPT {
-                self.settled.push(mutant);
-            }
-            return;
-        }
-        if self.left.len() < KEPT {
-            self.left.insert(
-                id,
-                RemainingMutant {
-                    mutant,
-                    changed,
-                    tests: Vec::new(),
-                    tests_total: 0,
-                },
-            );
+            self.settled.push(mutant);
         } else {
-            self.dropped += 1;
+            let left = RemainingMutant {
+                mutant,
+                changed,
+                tests: Vec::new(),
+                tests_total: 0,
+            };
+            self.left.insert(id, left);
         }
     }
 
@@ -118,19 +86,19 @@ impl CountedMutants {
     }
 
     /// Takes over what a later run made of the mutants that are left.
-    pub(crate) fn merge_later(&mut self, later: &HashMap<MutantIdentity, MutantStatus>) {
+    pub(crate) fn merge_later(&mut self, later: &HashMap<MutantId, MutantStatus>) {
         let (tally, changed, settled) = (&mut self.tally, &mut self.changed, &mut self.settled);
         self.left.retain(|id, left| {
             let before = left.mutant.status;
             let now = later
-                .get(&id.short_identity())
+                .get(id)
                 .map_or(before, |status| join_statuses(before, *status));
             tally.move_one(before, now);
             if left.changed {
                 changed.move_one(before, now);
             }
             left.mutant.status = now;
-            if is_settled(now) && settled.len() < KEPT {
+            if is_settled(now) {
                 settled.push(left.mutant.clone());
             }
             !is_settled(now)
@@ -265,10 +233,7 @@ mod tests {
         let before = (class.tally, class.changed);
         class.merge_later(&HashMap::new());
         assert_eq!((class.tally, class.changed), before);
-        let later = HashMap::from([
-            (id(1).short_identity(), Killed),
-            (id(2).short_identity(), Survived),
-        ]);
+        let later = HashMap::from([(id(1), Killed), (id(2), Survived)]);
         class.merge_later(&later);
         assert_eq!(
             (
@@ -295,10 +260,10 @@ mod tests {
             let before: Vec<MutantStatus> = before.into_iter().map(|at| ALL[at]).collect();
             let mut class = counted(&before);
             let (mutants, killed) = (class.tally.mutants(), class.tally.killed);
-            let later: HashMap<MutantIdentity, MutantStatus> = later
+            let later: HashMap<MutantId, MutantStatus> = later
                 .iter()
                 .enumerate()
-                .filter_map(|(index, at)| Some((id(index).short_identity(), *ALL.get(*at)?)))
+                .filter_map(|(index, at)| Some((id(index), *ALL.get(*at)?)))
                 .collect();
             class.merge_later(&later);
             proptest::prop_assert_eq!(class.tally.mutants(), mutants);

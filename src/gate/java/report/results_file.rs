@@ -12,7 +12,8 @@
 //! | `E` | stage, mutants before PIT's filters, milliseconds of the tests, number of lines before it, seal: the end |
 //!
 //! A file without its end, with a wrong count, a wrong seal or a line of another form is an error: every strict prefix is one. The seal
-//! needs a key that no test can know, so nothing that tests write or print is read. What is kept of each mutant is bounded.
+//! needs a key that no test can know, so nothing that tests write or print is read. So is one with more
+//! mutants than are kept.
 
 use super::counted::MutantId;
 use super::{Aim, ControlOutcome, FailingTest, Owners, PitReport, ReachingClasses};
@@ -31,8 +32,8 @@ pub(crate) const FILE: &str = "results.tsv";
 const ORDER: &str = "TXCMFE";
 /// Largest file that is read.
 const MAX_BYTES: u64 = 4 << 30;
-/// Kills of a search that are kept one by one.
-const MOST_KILLS: usize = 20_000;
+/// Most mutants of one run.
+const MAX_MUTANTS: usize = 200_000;
 /// Longest line.
 const MAX_LINE: u64 = 4 << 20;
 
@@ -201,7 +202,7 @@ struct ResultsReader<'a> {
     tests: Vec<String>,
     /// By the dotted name of the mutated class; of several controls the worst.
     controls: BTreeMap<String, ControlOutcome>,
-    ids: HashMap<super::MutantIdentity, Option<MutantStatus>>,
+    ids: HashMap<MutantId, Option<MutantStatus>>,
     failure: Option<String>,
     report: PitReport,
 }
@@ -289,12 +290,15 @@ impl ResultsReader<'_> {
         };
         let line = parse_number(line)?;
         let status = status_of(status)?;
-        if let Some(before) = self.ids.insert(id.short_identity(), status) {
+        if let Some(before) = self.ids.insert(id.clone(), status) {
             return if before == status {
                 Ok(())
             } else {
                 Err("it gives one mutant two different statuses".to_owned())
             };
+        }
+        if self.ids.len() > MAX_MUTANTS {
+            return Err(format!("it has more than {MAX_MUTANTS} mutants"));
         }
         let Some(owner) = find_owner(self.judging.owners, class) else {
             return Ok(());
@@ -308,10 +312,7 @@ impl ResultsReader<'_> {
         };
         let control = self.controls.get(class);
         let needs_control = self.judging.aim == Aim::Judge;
-        if status == MutantStatus::Killed
-            && self.judging.aim == Aim::Search
-            && self.report.killers.len() < MOST_KILLS
-        {
+        if status == MutantStatus::Killed && self.judging.aim == Aim::Search {
             self.report.killers.insert(id.clone(), killer.to_owned());
         }
         let status = if needs_control {
@@ -319,7 +320,7 @@ impl ResultsReader<'_> {
         } else {
             status
         };
-        self.report.statuses.insert(id.short_identity(), status);
+        self.report.statuses.insert(id.clone(), status);
         let names = names.split(',').filter(|name| !name.is_empty()).take(5);
         let reached = ReachingClasses {
             names: names.map(|name| text::line(name, 200)).collect(),

@@ -67,7 +67,7 @@ impl JavaPath {
 }
 
 /// A Java identifier, as far as PIT's globs and Maven's patterns allow (JLS §3.8).
-fn is_identifier(part: &str) -> bool {
+pub(crate) fn is_identifier(part: &str) -> bool {
     let mut chars = part.chars();
     chars
         .next()

@@ -5,9 +5,9 @@
 //! of a source counts as a name, in comments too. All sources are compiled where a name is not ASCII, or where more than the
 //! compiler takes part in compiling. There is no answer where a class file does not name its source.
 
-use super::source_set::{SourceSet, files_below, is_class, is_package_info};
-use crate::gate::java::class_file;
-use crate::gate::java::classes::read_file;
+use super::source_set::{SourceSet, files_below, is_package_info};
+use crate::gate::java::class_file::source_of;
+use crate::gate::java::classes::{is_class, read_file};
 use crate::source::unescaped;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -125,11 +125,6 @@ pub(in super::super) fn sources_by_class(
         made.entry(source).or_default().push(file);
     }
     Some(made)
-}
-
-/// The source of a class file by its own word, if it lies in the folder of its package.
-fn source_of(file: &Path, bytes: &[u8]) -> Option<PathBuf> {
-    Some(file.parent()?.join(class_file::read_origin(bytes)?.source?))
 }
 
 fn top_level(file: &Path) -> String {

@@ -3,7 +3,8 @@
 
 use super::super::project::Resource;
 use super::super::recipe::CompilerCall;
-use crate::gate::java::classes::{self, read_file};
+use crate::gate::java::classes::{self, is_class, is_java, read_file};
+use crate::gate::java::scope::is_identifier;
 use memchr::memmem;
 use std::collections::BTreeSet;
 use std::fs::FileType;
@@ -163,29 +164,12 @@ fn is_compiled_by_default(file: &Path) -> bool {
             .all(|part| part.is_some_and(|part| is_identifier(part) && !LEFT_OUT.contains(&part)))
 }
 
-fn is_identifier(part: &str) -> bool {
-    part.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '$'))
-        && part
-            .chars()
-            .all(|c| c.is_alphanumeric() || matches!(c, '_' | '$'))
-}
-
 /// The Java files below a folder, by their path in it.
 fn java_files(folder: &Path) -> io::Result<BTreeSet<PathBuf>> {
     Ok(files_below(folder)?
         .into_iter()
         .filter(|file| is_java(file))
         .collect())
-}
-
-fn is_java(file: &Path) -> bool {
-    file.extension()
-        .is_some_and(|extension| extension == "java")
-}
-
-pub(super) fn is_class(file: &Path) -> bool {
-    file.extension()
-        .is_some_and(|extension| extension == "class")
 }
 
 pub(super) fn is_package_info(file: &Path) -> bool {

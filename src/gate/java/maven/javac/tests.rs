@@ -2,7 +2,6 @@
 
 use super::super::project::Resource;
 use super::super::recipe::CompilerCall;
-use super::quote_word;
 use super::reached::{ClassNames, ReachedSources};
 use super::source_set::SourceSet;
 use std::collections::BTreeSet;
@@ -179,11 +178,6 @@ fn only_a_folder_of_plain_java_files_is_compiled() {
     }
     fs_err::os::unix::fs::symlink("/nowhere", sources.join("Link.java")).unwrap();
     assert_eq!(list(&[]), None, "links");
-}
-
-#[test]
-fn words_of_an_argument_file_are_quoted() {
-    assert_eq!(quote_word(r#"a b\c"d"#), r#""a b\\c\"d""#);
 }
 
 #[test]

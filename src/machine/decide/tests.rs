@@ -434,7 +434,7 @@ fn decide_combinations(step: usize) {
                             continue;
                         }
                         number += 1;
-                        if number % step != 0 {
+                        if !number.is_multiple_of(step) {
                             continue;
                         }
                         let case = Case {

@@ -75,8 +75,10 @@ public final class RalphPlugin {
 
         static final Input OF_RUN = new Input(Paths.get(System.getProperty("ralph.input")));
 
-        /** The words of the lines that have one, by their kind. */
-        private final Map<String, Set<String>> words = new HashMap<>();
+        String key = "";
+        final Set<String> options = new HashSet<>();
+        final Set<String> accountable = new HashSet<>();
+        final Set<String> classes = new HashSet<>();
         final Map<String, List<int[]>> lines = new HashMap<>();
         final Map<String, List<Set<Integer>>> mutants = new HashMap<>();
 
@@ -93,23 +95,34 @@ public final class RalphPlugin {
         }
 
         private void read(String[] parts) {
-            if (parts.length == 2) {
-                words.computeIfAbsent(parts[0], kind -> new HashSet<>()).add(parts[1]);
-            } else if (parts.length == 4) {
-                int[] range = {Integer.parseInt(parts[2]), Integer.parseInt(parts[3])};
-                lines.computeIfAbsent(parts[1], file -> new ArrayList<>()).add(range);
-            } else {
-                Set<Integer> indexes = new HashSet<>();
-                for (String index : parts[5].split(",")) {
-                    indexes.add(Integer.valueOf(index));
-                }
-                String key = String.join("\t", Arrays.asList(parts).subList(1, 5));
-                mutants.computeIfAbsent(key, unused -> new ArrayList<>()).add(indexes);
+            switch (parts[0] + parts.length) {
+                case "K2":
+                    key = parts[1];
+                    break;
+                case "O2":
+                    options.add(parts[1]);
+                    break;
+                case "A2":
+                    accountable.add(parts[1]);
+                    break;
+                case "C2":
+                    classes.add(parts[1]);
+                    break;
+                case "L4":
+                    int[] range = {Integer.parseInt(parts[2]), Integer.parseInt(parts[3])};
+                    lines.computeIfAbsent(parts[1], file -> new ArrayList<>()).add(range);
+                    break;
+                case "M6":
+                    Set<Integer> indexes = new HashSet<>();
+                    for (String index : parts[5].split(",")) {
+                        indexes.add(Integer.valueOf(index));
+                    }
+                    String key = String.join("\t", Arrays.asList(parts).subList(1, 5));
+                    mutants.computeIfAbsent(key, unused -> new ArrayList<>()).add(indexes);
+                    break;
+                default:
+                    throw new IllegalStateException("ralph: bad line of input: " + String.join("\t", parts));
             }
-        }
-
-        Set<String> words(String kind) {
-            return words.getOrDefault(kind, Set.of());
         }
     }
 
@@ -169,7 +182,7 @@ public final class RalphPlugin {
                     out.write(String.join("\n", lines).getBytes(StandardCharsets.UTF_8));
                     out.flush();
                     byte[] content = digest.digest();
-                    digest.update(String.join("", Input.OF_RUN.words("K")).getBytes(StandardCharsets.UTF_8));
+                    digest.update(Input.OF_RUN.key.getBytes(StandardCharsets.UTF_8));
                     String seal = new BigInteger(1, digest.digest(content)).toString(16);
                     out.write(("\t" + "0".repeat(64 - seal.length()) + seal + "\n").getBytes(StandardCharsets.UTF_8));
                 }
@@ -210,7 +223,7 @@ public final class RalphPlugin {
             Collection<MutationDetails> kept = new ArrayList<>();
             for (MutationDetails mutant : found) {
                 String type = mutant.getClassName().asJavaName();
-                Set<String> classes = input.words("C");
+                Set<String> classes = input.classes;
                 boolean isOfClass = classes.isEmpty() || classes.contains(type) || classes.contains(topLevel(type));
                 if (isOfClass && (input.lines.isEmpty() || isOnLine(mutant)) && (input.mutants.isEmpty() || isListed(mutant))) {
                     kept.add(mutant);
@@ -547,7 +560,7 @@ public final class RalphPlugin {
 
         @Override
         public ProjectMutationInterceptor createInterceptor(InterceptorParameters params) {
-            return new Controls(params.data().getMutationUnitSize(), !Input.OF_RUN.words("O").contains("search"));
+            return new Controls(params.data().getMutationUnitSize(), !Input.OF_RUN.options.contains("search"));
         }
     }
 
@@ -777,9 +790,9 @@ public final class RalphPlugin {
             String type = test.getFirstTestClass();
             ResultsFile.TESTS.add(
                 ResultsFile.line("T", type, test.getName(), result.isGreenTest() ? "green" : "red", result.getExecutionTime()));
-            isOver |= !result.isGreenTest() && Input.OF_RUN.words("A").contains(topLevel(type));
+            isOver |= !result.isGreenTest() && Input.OF_RUN.accountable.contains(topLevel(type));
             int number = numbers.computeIfAbsent(topLevel(type), unused -> numbers.size());
-            if (Input.OF_RUN.words("O").contains("map")) {
+            if (Input.OF_RUN.options.contains("map")) {
                 for (BlockLocation block : result.getCoverage()) {
                     String code = topLevel(block.getLocation().getClassName().asJavaName());
                     executed.computeIfAbsent(code, unused -> new BitSet()).set(number);

@@ -1,7 +1,7 @@
 //! The module that a gate judges, as its steps see it.
 
 use super::class_file;
-use super::classes::{class_files, is_java};
+use super::classes::{class_names, is_java, read_class};
 use super::jvm;
 use super::maven::{Built, Maven, MavenTrouble};
 use super::package::PackageContext;
@@ -92,13 +92,24 @@ impl ModuleContext<'_> {
         let mut owners: Owners = targets
             .map(|class| (class.clone(), class.clone()))
             .collect();
-        for (class, bytes) in class_files(Path::new(&self.built.project.classes)).flatten() {
-            let source = class_file::source_of(Path::new(&class), &bytes);
-            let Some(target) = source.filter(|source| is_java(source)) else {
+        let packages: BTreeSet<String> = owners
+            .keys()
+            .map(|class| package_of(class).to_owned())
+            .collect();
+        let folder = Path::new(&self.built.project.classes);
+        for name in class_names(folder) {
+            let class = name.replace('/', ".");
+            if !packages.contains(package_of(&class)) {
+                continue;
+            }
+            let source = class_file::source_of(Path::new(&name), &read_class(folder, &class));
+            let Some(source) = source.filter(|source| is_java(source)) else {
                 continue;
             };
-            let [class, target] = [Path::new(&class), &target.with_extension("")]
-                .map(|path| path.to_string_lossy().replace('/', "."));
+            let target = source
+                .with_extension("")
+                .to_string_lossy()
+                .replace('/', ".");
             if owners.get(&target) == Some(&target) && !class.starts_with(&format!("{target}$")) {
                 owners.entry(class).or_insert(target);
             }
@@ -165,6 +176,11 @@ impl ModuleContext<'_> {
             of_class.filter(|target| target.path.to_text().rsplit('/').next() == Some(file));
         of_file.any(|target| self.context.package.has_changed(&target.path, line))
     }
+}
+
+/// The package of a dotted class name; empty for the unnamed one.
+fn package_of(class: &str) -> &str {
+    class.rsplit_once('.').map_or("", |(package, _)| package)
 }
 
 /// All lines of a file.

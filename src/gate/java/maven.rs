@@ -165,9 +165,10 @@ impl<'a> Maven<'a> {
     ) -> Result<Vec<Vec<String>>, GateAbort> {
         let key = digest_parts(sets.iter().map(|artifacts| artifacts.join("\0")));
         let known = self.context.disk_cache("tools");
-        let is_whole = |jar: &&String| cache::is_whole(Path::new(jar));
-        let jars: Option<Vec<Vec<String>>> = known.recall(&key);
-        if let Some(jars) = jars.filter(|jars| jars.iter().flatten().all(|jar| is_whole(&jar))) {
+        if let Some(jars) = known.recall::<Vec<Vec<String>>>(&key)
+            && jars.len() == sets.len()
+            && find_cut_jar(&jars).is_none()
+        {
             return Ok(jars);
         }
         let jars = match self.command {
@@ -177,7 +178,7 @@ impl<'a> Maven<'a> {
                 .collect::<Result<Vec<_>, _>>()?,
             None => self.resolve_uncached(sets)?,
         };
-        if let Some(cut) = jars.iter().flatten().find(|jar| !is_whole(jar)) {
+        if let Some(cut) = find_cut_jar(&jars) {
             let cut = text::line(cut, 300);
             return Err(GateAbort::setup(
                 format!("The jar {cut} cannot be read to its end."),
@@ -193,20 +194,22 @@ impl<'a> Maven<'a> {
     /// Asks Maven for the class path of a module with these dependencies for each set.
     fn resolve_uncached(&self, sets: &[Vec<String>]) -> Result<Vec<Vec<String>>, GateAbort> {
         let work = self.call_folder("tools-")?;
-        let modules: Vec<String> = (0..sets.len()).map(|at| at.to_string()).collect();
-        let module_tags = modules.iter().map(|at| format!("<module>{at}</module>"));
-        let body = format!("<modules>{}</modules>", module_tags.collect::<String>());
-        let pom = work.path().join("pom.xml");
-        fs_err::write(&pom, tools_pom("all", &body))?;
-        for (at, artifacts) in modules.iter().zip(sets) {
-            let dependencies = artifacts.iter().map(|artifact| render_dependency(artifact));
-            let body = format!(
-                "<dependencies>{}</dependencies>",
-                dependencies.collect::<String>()
-            );
-            fs_err::create_dir(work.path().join(at))?;
-            fs_err::write(work.path().join(at).join("pom.xml"), tools_pom(at, &body))?;
+        let mut modules = String::new();
+        for (at, artifacts) in sets.iter().enumerate() {
+            let name = at.to_string();
+            let folder = work.path().join(&name);
+            fs_err::create_dir(&folder)?;
+            let dependencies: String = artifacts
+                .iter()
+                .map(|artifact| render_dependency(artifact))
+                .collect();
+            let body = format!("<dependencies>{dependencies}</dependencies>");
+            fs_err::write(folder.join("pom.xml"), tools_pom(&name, &body))?;
+            modules.extend(["<module>", &name, "</module>"]);
         }
+        let pom = work.path().join("pom.xml");
+        let body = format!("<modules>{modules}</modules>");
+        fs_err::write(&pom, tools_pom("all", &body))?;
         let folder = BuildFolder {
             root: self.root.clone(),
             module: None,
@@ -217,20 +220,19 @@ impl<'a> Maven<'a> {
         let goals = ["-q", "-f", &file_argument, BUILD_CLASSPATH, output];
         let call = self.call_offline_first("tools", &folder, &goals)?;
         self.must_have_got(&sets.concat(), &call)?;
-        modules
-            .iter()
-            .zip(sets)
-            .map(|(at, artifacts)| {
-                let jars = read_paths(&work.path().join(at).join("classpath"));
-                (!jars.is_empty()).then_some(jars).ok_or_else(|| {
-                    let names = text::names(artifacts, 4);
-                    GateAbort::setup(
-                        format!("Maven named no jars for {names}."),
-                        "Look at the log of the call in the gate's folder.",
-                    )
-                })
-            })
-            .collect()
+        let mut resolved = Vec::new();
+        for (at, artifacts) in sets.iter().enumerate() {
+            let jars = read_paths(&work.path().join(at.to_string()).join("classpath"));
+            if jars.is_empty() {
+                let names = text::names(artifacts, 4);
+                return Err(GateAbort::setup(
+                    format!("Maven named no jars for {names}."),
+                    "Look at the log of the call in the gate's folder.",
+                ));
+            }
+            resolved.push(jars);
+        }
+        Ok(resolved)
     }
 
     fn must_have_got(&self, artifacts: &[String], call: &FinishedCall) -> Result<(), GateAbort> {
@@ -336,6 +338,12 @@ pub(crate) fn module_home(root: &Path, dir: &str) -> PathBuf {
     } else {
         root.join(dir)
     }
+}
+
+/// The first jar that cannot be read to its end.
+fn find_cut_jar(sets: &[Vec<String>]) -> Option<&String> {
+    let mut jars = sets.iter().flatten();
+    jars.find(|jar| !cache::is_whole(Path::new(jar)))
 }
 
 /// The entries of a class path file.

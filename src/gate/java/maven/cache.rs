@@ -3,8 +3,8 @@
 //! A module's covers every POM of the package, their parents on the disk, `.mvn` there and above, and the settings of the user.
 
 use super::{Maven, pom_links};
+use crate::source::digest;
 use crate::sys::walk::{DirEntry, walk};
-use crate::task;
 use std::collections::BTreeSet;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ impl Maven<'_> {
             is_by_file |= BY_FILE
                 .iter()
                 .any(|words| memchr::memmem::find(&content, words.as_bytes()).is_some());
-            parts.extend([file.display().to_string(), task::digest(&content)]);
+            parts.extend([file.display().to_string(), digest(&content)]);
         }
         if is_by_file {
             parts.extend(self.context.ports.checkouts.other_files(root));

@@ -72,7 +72,7 @@ impl Maven<'_> {
         Ok(Ok((built.map_err(|why| self.invalid_answer(&why))?, phase)))
     }
 
-    /// As [`Maven::resolve`].
+    /// As [`Maven::resolve_artifacts`], for one set.
     pub(super) fn named_artifacts(
         &self,
         argv: &[String],

@@ -12,8 +12,8 @@
 //! | `E` | stage, mutants before PIT's filters, milliseconds of the tests, number of lines before it, seal: the end |
 //!
 //! A file without its end, with a wrong count, a wrong seal or a line of another form is an error: every strict prefix is one. The seal
-//! needs a key that no test can know, so nothing that tests write or print is read. So is one with more
-//! mutants than are kept.
+//! needs a key that no test can know, so nothing that tests write or print is read. A file with more
+//! mutants than are kept is an error too.
 
 use super::counted::MutantId;
 use super::{Aim, ControlOutcome, FailingTest, Owners, PitReport, ReachingClasses};

@@ -283,6 +283,7 @@ fn the_same_mutant_counts_once_and_a_contradiction_is_an_error() {
 }
 
 #[test]
+#[ignore = "deep tier"]
 fn more_mutants_than_are_kept_are_no_report() {
     let most = |count: u32| -> String {
         let mutants = (0..count).map(|index| mutant("com.acme.Foo", "KILLED", index));

@@ -23,8 +23,6 @@ pub(crate) struct ModuleState {
     /// A digest of everything but the module's own class files: POMs, arguments, JDK, other modules, files that are
     /// not Java.
     pub(crate) conditions: String,
-    /// The commit, for people.
-    pub(crate) commit: String,
     /// Digests of the production classes with those nested in them, by dotted top-level name.
     pub(crate) production: BTreeMap<String, String>,
     /// The same of the classes of the tests.
@@ -40,82 +38,37 @@ pub(crate) struct CoverageMap {
     pub(crate) coverage: ExecutedClasses,
 }
 
-/// The tests that can touch a class.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ReachingTests {
-    /// Their classes.
-    pub(crate) tests: BTreeSet<String>,
-    /// The commit that the map was made of.
-    pub(crate) commit: String,
-}
-
-/// The reason why all tests run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct AskAll {
-    /// A clause: `there is no coverage map yet`.
-    pub(crate) why: String,
-    /// A new map could answer better next time.
-    pub(crate) is_outdated: bool,
-}
-
 impl CoverageMap {
-    /// Those of `all` that can touch one of the `targets` (top-level names), in the module as it is `now`; `references`
-    /// are those of its tests' class files.
+    /// Returns those of `all` that can touch one of the `targets` (top-level names); `None` for a map that no longer holds.
+    ///
+    /// The module is as it is `now`; `references` are those of its tests' class files.
     pub(crate) fn choose_tests(
         &self,
         now: &ModuleState,
         references: &References,
         targets: &BTreeSet<String>,
         all: &BTreeSet<String>,
-    ) -> Result<ReachingTests, AskAll> {
-        if self.state.conditions != now.conditions {
-            let why = "something other than Java has changed since the coverage map".to_owned();
-            return Err(AskAll {
-                why,
-                is_outdated: true,
-            });
+    ) -> Option<BTreeSet<String>> {
+        let then = &self.state;
+        if then.conditions != now.conditions {
+            return None;
         }
         let mut changed = targets.clone();
-        changed.extend(changed_classes(&self.state.production, &now.production).cloned());
+        changed.extend(changed_classes(&then.production, &now.production).cloned());
+        changed.extend(changed_classes(&then.tests, &now.tests).cloned());
         let ExecutedClasses { tests, classes } = &self.coverage;
         let executing = changed.iter().filter_map(|class| classes.get(class));
         let mut chosen: BTreeSet<String> = executing.flatten().cloned().collect();
-        let red = tests.iter().filter(|(_, is_green)| !**is_green);
-        chosen.extend(red.map(|(test, _)| test.clone()));
-        if !chosen.is_subset(all) {
-            // Suites run tests of other names: they are among the classes that ran none of their own.
-            chosen.extend(
-                all.iter()
-                    .filter(|test| !tests.contains_key(*test))
-                    .cloned(),
-            );
+        // Suites run tests of other names: they are among the classes that ran none of their own.
+        let has_suites = !chosen.is_subset(all);
+        for test in all {
+            if tests.get(test).map_or(has_suites, |is_green| !is_green) {
+                chosen.insert(test.clone());
+            }
         }
         // A test that uses a changed class of the tests, or a new class, names it.
-        let mut named: BTreeSet<String> = changed
-            .iter()
-            .filter(|class| !self.state.production.contains_key(*class))
-            .cloned()
-            .collect();
-        named.extend(changed_classes(&self.state.tests, &now.tests).cloned());
-        named.extend(targets.iter().cloned());
-        chosen.extend(find_dependents(references, &named));
-        chosen.retain(|test| all.contains(test));
-        if 2 * chosen.len() > all.len() {
-            // A new map would say the same: none is made.
-            let why = format!(
-                "{} of {} test classes can touch what is judged",
-                chosen.len(),
-                all.len()
-            );
-            return Err(AskAll {
-                why,
-                is_outdated: false,
-            });
-        }
-        Ok(ReachingTests {
-            tests: chosen,
-            commit: self.state.commit.clone(),
-        })
+        chosen.extend(find_dependents(references, &changed));
+        Some(&chosen & all)
     }
 }
 
@@ -167,10 +120,8 @@ mod tests {
             (class.to_owned(), digest.to_owned())
         };
         let classes = |text: &str| text.split_whitespace().map(class).collect();
-        let [conditions, commit] = ["same", "c0ffee"].map(str::to_owned);
         ModuleState {
-            conditions,
-            commit,
+            conditions: "same".to_owned(),
             production: classes(production),
             tests: classes(tests),
         }
@@ -198,12 +149,8 @@ mod tests {
         .into();
         let now = state(production, tests);
         let all = now.tests.keys().cloned().collect();
-        match map().choose_tests(&now, &references, &names(&[target]), &all) {
-            Ok(chosen) => Vec::from_iter(chosen.tests).join(" "),
-            Err(AskAll { why, is_outdated }) => {
-                format!("all{}: {why}", if is_outdated { ", and a map" } else { "" })
-            }
-        }
+        let chosen = map().choose_tests(&now, &references, &names(&[target]), &all);
+        Vec::from_iter(chosen.unwrap()).join(" ")
     }
 
     #[test]
@@ -241,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn all_tests_run_where_the_map_cannot_tell_and_no_map_is_made_that_would_say_the_same() {
+    fn a_map_holds_only_under_its_conditions() {
         let mut elsewhere = state(PRODUCTION, TESTS);
         elsewhere.conditions = "other".to_owned();
         let choice = map().choose_tests(
@@ -250,12 +197,7 @@ mod tests {
             &names(&["Foo"]),
             &names(&["ATest"]),
         );
-        assert!(choice.unwrap_err().is_outdated);
-        let most = TESTS
-            .replace("DTest=1", "DTest=2")
-            .replace("ETest=1", "ETest=2");
-        let told = "all: 5 of 8 test classes can touch what is judged";
-        assert_eq!(asked("Foo", PRODUCTION, &most), told);
+        assert_eq!(choice, None);
     }
 
     #[test]
@@ -273,7 +215,6 @@ mod tests {
         let asked = |target| {
             map.choose_tests(&state, &References::new(), &names(&[target]), &all)
                 .unwrap()
-                .tests
         };
         assert_eq!(
             (asked("Foo"), asked("Bar")),

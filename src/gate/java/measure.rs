@@ -1,12 +1,12 @@
 //! A module measured by PIT: tier after tier until every class is settled.
 //!
 //! A pass runs no more tests than it takes, a failure all that can touch the targets. A pass rests on kills that controls have met, a
-//! failure needs none. A time-out that decides a verdict was seen with nothing else running. A note counts the tests that did not run
-//! and names those that were left out.
+//! failure needs none. A time-out that decides a verdict was seen with nothing else running. A note names the tests that were
+//! left out.
 
 use super::base_score;
 use super::context::ModuleContext;
-use super::coverage_map::{AskAll, CoverageMap, ExecutedClasses, ReachingTests, top_level};
+use super::coverage_map::{CoverageMap, ExecutedClasses, top_level};
 use super::maven::digest_parts;
 use super::module_state::CompiledModule;
 use super::pit::{Aim, MutantFilter, PitRun, PitSession};
@@ -14,7 +14,7 @@ use super::reach::find_near_tests;
 use super::report::{MutantId, PitReport, test_class};
 use super::scope::TestNames;
 use super::test_classes::TestClasses;
-use super::tiers::{self, Tier};
+use super::tiers::{self, LikelyTests, Tier};
 use crate::config::TestTiers;
 use crate::gate::GateAbort;
 use crate::gate::disk_cache::DiskCache;
@@ -38,26 +38,27 @@ impl ModuleContext<'_> {
             all: asked,
             merged: PitReport::default(),
             last: None,
-            map_commit: None,
             result,
         };
-        let settings = self.tier_order();
-        if self.context.request.makes_map && ladder.map_is_outdated()? {
-            ladder.run_tier(Tier {
-                makes_map: true,
-                ..Tier::all_tests(&ladder.all)
-            })?;
-        } else {
-            if let Some(tier) = tiers::first_tier(settings, &self.accountable_tests(), &ladder.all)
-            {
-                ladder.run_tier(tier)?;
+        let order = self.tier_order();
+        if self.context.request.makes_map {
+            let likely = ladder.likely_tests()?;
+            if likely.makes_map && likely.touching.is_none() {
+                ladder.run_tier(Tier {
+                    makes_map: true,
+                    ..Tier::all_tests(&ladder.all)
+                })?;
+                return ladder.conclude_ladder();
             }
-            if settings == TestTiers::OwnFirst && (ladder.last.is_none() || ladder.is_open()) {
-                for tier in ladder.tiers_after_own()? {
-                    ladder.run_tier(tier)?;
-                    if !ladder.is_open() {
-                        break;
-                    }
+        }
+        if let Some(tier) = tiers::first_tier(order, &self.accountable_tests(), &ladder.all) {
+            ladder.run_tier(tier)?;
+        }
+        if order == TestTiers::OwnFirst && (ladder.last.is_none() || ladder.is_open()) {
+            for tier in ladder.tiers_after_own()? {
+                ladder.run_tier(tier)?;
+                if !ladder.is_open() {
+                    break;
                 }
             }
         }
@@ -84,8 +85,6 @@ struct Ladder<'a, 'm> {
     merged: PitReport,
     /// The name of the last tier.
     last: Option<&'static str>,
-    /// The commit of the coverage map by which tests were chosen.
-    map_commit: Option<String>,
     result: &'m mut ModuleResult,
 }
 
@@ -106,48 +105,32 @@ impl Ladder<'_, '_> {
         !self.open_classes().is_empty()
     }
 
-    fn map_is_outdated(&self) -> Result<bool, GateAbort> {
-        let chosen = self.choose_by_map()?;
-        Ok(chosen.is_err_and(|reason| reason.is_outdated))
-    }
-
-    fn tiers_after_own(&mut self) -> Result<Vec<Tier>, GateAbort> {
-        let chosen = self.choose_by_map()?;
-        self.map_commit = chosen.as_ref().ok().map(|chosen| chosen.commit.clone());
-        let near = match self.session.module_state()? {
-            Some(module) if chosen.is_err() => {
-                let names = TestNames::new(&self.module.context.settings.test_names);
-                let references = [&module.references, &module.production_references];
-                find_near_tests(references, &self.judged_classes(), &names)
-            }
-            _ => BTreeSet::new(),
-        };
+    fn tiers_after_own(&self) -> Result<Vec<Tier>, GateAbort> {
         let confirms = self.module.context.request.confirms;
+        let likely = self.likely_tests()?;
         Ok(tiers::after_own(
             &self.merged.tests,
             &self.all,
             confirms,
-            chosen,
-            &near,
+            likely,
         ))
     }
 
-    /// The test classes that can touch the targets by the coverage map.
-    fn choose_by_map(&self) -> Result<Result<ReachingTests, AskAll>, GateAbort> {
-        let Some(module) = self.session.module_state()? else {
-            return Ok(Err(AskAll {
-                why: "the gate works in place".to_owned(),
-                is_outdated: false,
-            }));
-        };
-        let Some(map) = self.known_maps().recall::<CoverageMap>(&self.map_key()) else {
-            return Ok(Err(AskAll {
-                why: "there is no coverage map yet".to_owned(),
-                is_outdated: true,
-            }));
+    /// The tests that are likely to kill, as far as the class files and the coverage map show them; none in place.
+    fn likely_tests(&self) -> Result<LikelyTests, GateAbort> {
+        let Some(now) = self.session.module_state()? else {
+            return Ok(LikelyTests::default());
         };
         let judged = self.judged_classes();
-        Ok(map.choose_tests(&module.state, &module.references, &judged, &self.all))
+        let map: Option<CoverageMap> = self.known_maps().recall(&self.map_key());
+        let names = TestNames::new(&self.module.context.settings.test_names);
+        let references = [&now.references, &now.production_references];
+        Ok(LikelyTests {
+            touching: map
+                .and_then(|map| map.choose_tests(&now.state, &now.references, &judged, &self.all)),
+            near: find_near_tests(references, &judged, &names),
+            makes_map: true,
+        })
     }
 
     /// Keeps the coverage map that a run over all tests has made.
@@ -208,9 +191,12 @@ impl Ladder<'_, '_> {
             makes_map: tier.makes_map,
             ..PitRun::new(tier.name, &tier.tests, &filter)
         };
-        let mut report = self
-            .session
-            .run_pit(&run, &tier_note(is_first, tier), self.result)?;
+        let note = match tier.makes_map {
+            true => "makes the coverage map",
+            false if is_first => "",
+            false => "what is left",
+        };
+        let mut report = self.session.run_pit(&run, note, self.result)?;
         if tier.makes_map {
             self.keep_map(std::mem::take(&mut report.executed))?;
         }
@@ -365,28 +351,8 @@ impl Ladder<'_, '_> {
         if let Some(name) = self.last {
             self.session.note_report(name, self.result);
         }
-        let (ran, all) = (self.merged.tests.len(), self.all.len());
-        if let Some(commit) = &self.map_commit
-            && ran < all
-            && !open.is_empty()
-        {
-            let (suite, label) = (
-                text::count(all as u64, "test class"),
-                self.module.module_label(),
-            );
-            self.result.remarks.push(format!(
-                "{ran} of the {suite} of {label} ran: by the coverage map of commit {commit:.8}, no other touches what is judged."
-            ));
-        }
         Ok(self.merged)
     }
-}
-
-/// The note of a tier in the trace.
-fn tier_note(is_first: bool, tier: &Tier) -> String {
-    let parts = [if is_first { "" } else { "what is left" }, &tier.note];
-    let parts = parts.into_iter().filter(|part| !part.is_empty());
-    parts.collect::<Vec<_>>().join("; ")
 }
 
 impl ModuleContext<'_> {
@@ -423,22 +389,23 @@ impl ModuleContext<'_> {
                 self.context.request.name
             ));
         }
-        if let Some(jdk) = &self.built.project.surefire.jdk
+        let surefire = &self.built.project.surefire;
+        let mut settings = surefire.not_passed_to_pit.clone();
+        if let Some(jdk) = &surefire.jdk
             && !self.find_java()?.starts_with(jdk)
         {
-            let (jdk, label) = (
-                text::line(&jdk.display().to_string(), 300),
-                self.module_label(),
-            );
-            result.remarks.push(format!("The tests of {label} do not run on the JDK that the build names for them ({jdk}): it is not there, older than 11, or in the package."));
+            settings.insert(format!(
+                "jvm ({})",
+                text::line(&jdk.display().to_string(), 300)
+            ));
         }
-        let not_passed_to_pit = self.built.project.surefire.not_passed_to_pit.iter();
-        result.remarks.extend(not_passed_to_pit.map(|name| {
-            format!(
-                "Surefire's setting {name} of {} is not given to PIT.",
-                self.module_label()
-            )
-        }));
+        if !settings.is_empty() {
+            result.remarks.push(format!(
+                "Settings of Surefire that PIT does not get in {}: {}.",
+                self.module_label(),
+                text::names(&settings, 10)
+            ));
+        }
         Ok(())
     }
 }

@@ -10,7 +10,6 @@ use super::coverage_map::{ModuleState, top_level};
 use super::maven::digest_parts;
 use super::reach::References;
 use crate::gate::GateAbort;
-use crate::machine::facts::Oid;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -53,16 +52,8 @@ impl ModuleContext<'_> {
         let (production, production_references) =
             read_classes(Path::new(&self.built.project.classes))?;
         let (tests, references) = read_classes(Path::new(&self.built.project.test_classes))?;
-        let commit = self
-            .context
-            .package
-            .head
-            .as_ref()
-            .map(Oid::to_string)
-            .unwrap_or_default();
         let state = ModuleState {
             conditions: digest_parts(parts),
-            commit,
             production,
             tests,
         };

@@ -7,23 +7,23 @@
 //! | tier | tests | when |
 //! |---|---|---|
 //! | `own` | the targets' own tests, and those that the task changed | first |
-//! | `touching` | tests that execute a target, by the coverage map | there is a map |
-//! | `near` | tests that name a target or belong to a caller, at most a quarter of all | there is no map |
-//! | `all` | all others; all, where the run makes a map or a FAIL would block | there is no map, or a FAIL would block |
+//! | `touching` | tests that execute a target, by the coverage map, at most half of all | there is a map |
+//! | `near` | tests that name a target or belong to a caller, at most a quarter of all | `touching` is not there |
+//! | `all` | all others; all, where the run makes a map or a FAIL would block | `touching` is not there, or a FAIL would block |
 
 use super::class_scores::score_target;
-use super::coverage_map::{AskAll, ReachingTests};
 use super::report::PitReport;
 use crate::config::TestTiers;
 use crate::gate::scope::TargetClass;
 use crate::mutation::{ClassScore, Per, Rule};
-use crate::source::text;
 use std::collections::BTreeSet;
 
 /// The tier of the tests that are likely to use a target much: a PASS that they give needs no map.
 const NEAR: &str = "near";
 /// The part of all tests that `near` and the tests before it may be: one in so many.
 const MAX_NEAR_SHARE: usize = 4;
+/// The part of all tests that `touching` may be: one in so many.
+const MAX_TOUCHING_SHARE: usize = 2;
 
 /// One run over part of the tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,18 +32,15 @@ pub(crate) struct Tier {
     pub(crate) name: &'static str,
     /// The test classes to run.
     pub(crate) tests: BTreeSet<String>,
-    /// The reason for these tests, for people.
-    pub(crate) note: String,
     /// The run makes a new coverage map.
     pub(crate) makes_map: bool,
 }
 
 impl Tier {
-    fn new(name: &'static str, tests: BTreeSet<String>, note: String) -> Self {
+    fn new(name: &'static str, tests: BTreeSet<String>) -> Self {
         Self {
             name,
             tests,
-            note,
             makes_map: false,
         }
     }
@@ -54,7 +51,7 @@ impl Tier {
     }
 
     pub(crate) fn all_tests(tests: &BTreeSet<String>) -> Self {
-        Self::new("all", tests.clone(), String::new())
+        Self::new("all", tests.clone())
     }
 }
 
@@ -69,52 +66,58 @@ pub(crate) fn first_tier(
         TestTiers::All => Some(Tier::all_tests(all)),
         TestTiers::OwnFirst if own.is_empty() => None,
         // Mutants that no test reaches are survivors: one run must say how many there are.
-        TestTiers::OwnFirst | TestTiers::Own => Some(Tier::new("own", own, String::new())),
+        TestTiers::OwnFirst | TestTiers::Own => Some(Tier::new("own", own)),
     }
 }
 
-/// The tiers after the `own` tests, as long as classes are open. `chosen` are the tests that can touch the targets, or why that is
-/// not known; `near` those that are near them; `confirms` runs all tests before a FAIL.
+/// The tests that are likely to kill mutants of the targets.
+#[derive(Debug, Default)]
+pub(crate) struct LikelyTests {
+    /// Those that can touch the targets by the coverage map; `None` if no map holds.
+    pub(crate) touching: Option<BTreeSet<String>>,
+    /// Those that name a target or belong to a caller.
+    pub(crate) near: BTreeSet<String>,
+    /// A run of all tests makes a map for later gates.
+    pub(crate) makes_map: bool,
+}
+
+/// The tiers after the `own` tests, as long as classes are open; `confirms` runs all tests before a FAIL.
 pub(crate) fn after_own(
     own: &BTreeSet<String>,
     all: &BTreeSet<String>,
     confirms: bool,
-    chosen: Result<ReachingTests, AskAll>,
-    near: &BTreeSet<String>,
+    likely: LikelyTests,
 ) -> Vec<Tier> {
     if own.is_superset(all) && !own.is_empty() {
         return Vec::new();
     }
     let mut tiers = Vec::new();
-    match chosen {
-        Ok(ReachingTests { tests, commit }) => {
-            let touching = &tests - own;
+    let mut others = all - own;
+    match &likely.touching {
+        Some(touching) if MAX_TOUCHING_SHARE * touching.len() <= all.len() => {
+            let touching = touching - own;
             // One run must say how many mutants no test reaches.
             if own.is_empty() || !touching.is_empty() {
-                let suite = text::count(all.len() as u64, "test class");
-                let note = format!("of {suite}, by the map made of commit {commit:.8}");
-                tiers.push(Tier::new("touching", touching, note));
+                tiers.push(Tier::new("touching", touching));
             }
-            if confirms {
-                tiers.push(Tier::all_tests(all));
+            if !confirms {
+                return tiers;
             }
         }
-        Err(AskAll { why, is_outdated }) => {
-            let near = &(all & near) - own;
-            let mut others = all - own;
+        _ => {
+            let near = &(all & &likely.near) - own;
             if !near.is_empty() && MAX_NEAR_SHARE * (near.len() + own.len()) <= all.len() {
                 others = &others - &near;
-                tiers.push(Tier::new(NEAR, near, why.clone()));
+                tiers.push(Tier::new(NEAR, near));
             }
-            if is_outdated || confirms {
-                others.clone_from(all);
-            }
-            tiers.push(Tier {
-                makes_map: is_outdated,
-                ..Tier::new("all", others, why)
-            });
         }
     }
+    let makes_map = likely.makes_map && likely.touching.is_none();
+    let tests = if makes_map || confirms { all } else { &others };
+    tiers.push(Tier {
+        makes_map,
+        ..Tier::all_tests(tests)
+    });
     tiers
 }
 
@@ -294,22 +297,17 @@ mod tests {
         confirms: bool,
     ) -> String {
         let all = names(&["A", "B", "C", "D"]);
-        let chosen = match chosen {
-            Ok(tests) => Ok(ReachingTests {
-                tests: names(tests),
-                commit: "c0ffee".to_owned(),
-            }),
-            Err(is_outdated) => Err(AskAll {
-                why: "no map".to_owned(),
-                is_outdated,
-            }),
+        let likely = LikelyTests {
+            touching: chosen.ok().map(names),
+            near: names(near),
+            makes_map: chosen != Err(false),
         };
         let first = first_tier(tiers, &names(own), &all);
         let mut ladder: Vec<Tier> = first.into_iter().collect();
         if tiers == OwnFirst {
             let own = ladder.first().map(|tier| tier.tests.clone());
             let own = own.unwrap_or_default();
-            ladder.extend(after_own(&own, &all, confirms, chosen, &names(near)));
+            ladder.extend(after_own(&own, &all, confirms, likely));
         }
         let tier = |tier: &Tier| {
             let tests: Vec<&str> = tier.tests.iter().map(String::as_str).collect();
@@ -329,6 +327,9 @@ mod tests {
             (&["C"], &["A", "B"], false, "own:C touching:AB"),
             (&[], &["A", "B"], false, "touching:AB"),
             (&[], &[], false, "touching:"),
+            // More than half: no map would say less.
+            (&["A"], &["A", "B", "C"], false, "own:A all:BCD"),
+            (&["A"], &["A", "B", "C"], true, "own:A all:ABCD"),
         ] {
             assert_eq!(told(OwnFirst, own, Ok(chosen), &["D"], confirms), ladder);
         }

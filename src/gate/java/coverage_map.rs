@@ -77,9 +77,9 @@ fn changed_classes<'a>(
     then: &'a BTreeMap<String, String>,
     now: &'a BTreeMap<String, String>,
 ) -> impl Iterator<Item = &'a String> {
-    let all: BTreeSet<&String> = then.keys().chain(now.keys()).collect();
-    all.into_iter()
-        .filter(move |class| then.get(*class) != now.get(*class))
+    let [then, now] = [then, now].map(|classes| classes.iter().collect::<BTreeSet<_>>());
+    let changed = &then ^ &now;
+    changed.into_iter().map(|(class, _)| class)
 }
 
 /// The top-level class of a name.

@@ -122,7 +122,8 @@ impl Ladder<'_, '_> {
             return Ok(LikelyTests::default());
         };
         let judged = self.judged_classes();
-        let map: Option<CoverageMap> = self.known_maps().recall(&self.map_key());
+        let (maps, key) = self.known_maps();
+        let map: Option<CoverageMap> = maps.recall(&key);
         let names = TestNames::new(&self.module.context.settings.test_names);
         let references = [&now.references, &now.production_references];
         Ok(LikelyTests {
@@ -142,16 +143,15 @@ impl Ladder<'_, '_> {
             state: state.clone(),
             coverage,
         };
-        self.known_maps().remember(&self.map_key(), &map)
+        let (maps, key) = self.known_maps();
+        maps.remember(&key, &map)
     }
 
-    fn known_maps(&self) -> DiskCache {
-        self.module.context.disk_cache("coverage-maps")
-    }
-
-    /// One map for each module of a workspace.
-    fn map_key(&self) -> String {
-        digest_parts([self.module.maven.home.display().to_string()])
+    /// The maps, and the key of the module's own in a workspace.
+    fn known_maps(&self) -> (DiskCache, String) {
+        let home = self.module.maven.home.display().to_string();
+        let maps = self.module.context.disk_cache("coverage-maps");
+        (maps, digest_parts([home]))
     }
 
     /// The top-level classes that are judged.
@@ -210,7 +210,6 @@ impl Ladder<'_, '_> {
             self.merged = report;
             base_score::set_base_scores(self.module, &mut self.merged, self.result)?;
         } else {
-            self.check_all_found(&filter, &report)?;
             if has_controls {
                 self.merged.unproven.clear();
             } else {
@@ -223,21 +222,6 @@ impl Ladder<'_, '_> {
         }
         self.merged.note_tests(&reaching, is_superset);
         Ok(self.recheck_timeouts(tier)? && self.is_open())
-    }
-
-    fn check_all_found(&self, filter: &MutantFilter, report: &PitReport) -> Result<(), GateAbort> {
-        let wanted: Vec<_> = filter.mutants.iter().flatten().collect();
-        let missing = wanted
-            .iter()
-            .filter(|id| !report.statuses.contains_key(*id))
-            .count();
-        if missing == 0 {
-            return Ok(());
-        }
-        Err(self.session.unclear_verdict(&format!(
-            "{missing} of {} mutants were not found again",
-            wanted.len()
-        )))
     }
 
     /// Runs controls with the kills of a search, as far as a pass would rest on them: first next to the test classes that killed,
@@ -272,10 +256,7 @@ impl Ladder<'_, '_> {
             if remaining.is_empty() || tests.is_empty() {
                 continue;
             }
-            let filter = MutantFilter {
-                mutants: Some(remaining),
-                ..self.session.line_filter()
-            };
+            let filter = self.filter_mutants(remaining);
             let run = PitRun {
                 timeout: self.session.mutant_timeout(tests),
                 ..PitRun::new("control", tests, &filter)
@@ -300,10 +281,7 @@ impl Ladder<'_, '_> {
         if mutants.is_empty() {
             return Ok(false);
         }
-        let filter = MutantFilter {
-            mutants: Some(mutants),
-            ..self.session.line_filter()
-        };
+        let filter = self.filter_mutants(mutants);
         let run = PitRun {
             alone: true,
             ..PitRun::new("alone", &self.merged.tests, &filter)
@@ -316,19 +294,24 @@ impl Ladder<'_, '_> {
 
     /// The mutants of open classes that are not killed.
     fn remaining_mutants(&self) -> MutantFilter {
-        use MutantStatus::{MemoryError, NoCoverage, RunError, Survived, TimedOut, Unjudged};
-        let merged = &self.merged;
-        let mut open = self.open_classes();
-        let living = [Survived, NoCoverage, RunError, MemoryError, Unjudged];
-        let mut mutants = merged.with_statuses(&open, &living);
-        // More tests can make a kill of a time-out, and nothing else can pass a class without any kill.
-        open.retain(|class| {
-            merged
-                .classes
-                .get(class)
-                .is_some_and(|class| class.tally.killed == 0)
+        let open = self.open_classes();
+        let classes = open
+            .iter()
+            .filter_map(|class| self.merged.classes.get(class));
+        let living = classes.flat_map(|counted| {
+            // More tests can make a kill of a time-out, and nothing else can pass a class without any kill.
+            let all = counted.tally.killed == 0;
+            counted
+                .left
+                .iter()
+                .filter(move |(_, left)| all || left.mutant.status != MutantStatus::TimedOut)
         });
-        mutants.extend(merged.with_statuses(&open, &[TimedOut]));
+        let mutants = living.map(|(id, _)| id.clone()).collect();
+        self.filter_mutants(mutants)
+    }
+
+    /// These mutants, as far as their lines are judged.
+    fn filter_mutants(&self, mutants: Vec<MutantId>) -> MutantFilter {
         MutantFilter {
             mutants: Some(mutants),
             ..self.session.line_filter()

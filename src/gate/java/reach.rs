@@ -13,25 +13,14 @@ pub(crate) fn find_dependents(
     references: &References,
     wanted: &BTreeSet<String>,
 ) -> BTreeSet<String> {
-    let mut referrers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for (class, names) in references {
-        for name in names
-            .iter()
-            .filter(|name| references.contains_key(*name) || wanted.contains(*name))
-        {
-            referrers.entry(name).or_default().push(class);
-        }
-    }
     let mut leading = wanted.clone();
-    let mut open: Vec<&str> = wanted.iter().map(String::as_str).collect();
-    while let Some(class) = open.pop() {
-        for referrer in referrers.get(class).into_iter().flatten() {
-            if leading.insert((*referrer).to_owned()) {
-                open.push(referrer);
-            }
+    loop {
+        let more = &leading | &classes_naming(references, &leading);
+        if more == leading {
+            return leading;
         }
+        leading = more;
     }
-    leading
 }
 
 /// Of the tests, those that name one of `wanted`, and the own tests of production classes that do: they are likely to use
@@ -42,21 +31,19 @@ pub(crate) fn find_near_tests(
     names: &TestNames,
 ) -> BTreeSet<String> {
     let callers = classes_naming(production, wanted);
-    classes_naming(tests, wanted)
-        .into_iter()
-        .chain(
-            tests
-                .keys()
-                .filter(|test| {
-                    let (package, test) = test.rsplit_once('.').unwrap_or(("", test));
-                    let mut beside = callers
-                        .iter()
-                        .map(|class| class.rsplit_once('.').unwrap_or(("", class)));
-                    beside.any(|(other, class)| other == package && names.is_test_of(test, class))
-                })
-                .cloned(),
-        )
-        .collect()
+    let split = |class: &str| match class.rsplit_once('.') {
+        Some((package, name)) => (package.to_owned(), name.to_owned()),
+        None => (String::new(), class.to_owned()),
+    };
+    let mut near = classes_naming(tests, wanted);
+    for test in tests.keys() {
+        let (package, name) = split(test);
+        let mut callers = callers.iter().map(|caller| split(caller));
+        if callers.any(|(other, class)| other == package && names.is_test_of(&name, &class)) {
+            near.insert(test.clone());
+        }
+    }
+    near
 }
 
 /// Returns the classes that name one of `wanted`.

@@ -101,18 +101,16 @@ pub(crate) fn read_surefire(project: &Node) -> Surefire {
         .split(' ')
         .filter(|name| configuration.first_child(name).is_some());
     surefire.not_passed_to_pit.extend(found.map(str::to_owned));
-    if !configuration.children_at(&["properties"]).is_empty() {
-        surefire.not_passed_to_pit.insert("properties".to_owned());
-    }
-    if has_odd_pattern(&surefire.excludes) {
-        surefire
-            .not_passed_to_pit
-            .insert("excludes with %regex[] or !".to_owned());
+    for (name, patterns) in [
+        ("excludes", &surefire.excludes),
+        ("includes", &surefire.includes),
+    ] {
+        if has_odd_pattern(patterns) {
+            let name = format!("{name} with %regex[] or !");
+            surefire.not_passed_to_pit.insert(name);
+        }
     }
     if has_odd_pattern(&surefire.includes) {
-        surefire
-            .not_passed_to_pit
-            .insert("includes with %regex[] or !".to_owned());
         surefire.includes.clear();
     }
     surefire

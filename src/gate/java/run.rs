@@ -6,7 +6,7 @@
 use super::listing::{Listing, list_package};
 use super::module::judge_module;
 use super::package::PackageContext;
-use super::scope::{TestNames, find_scope};
+use super::scope::find_scope;
 use crate::config::GateSettings;
 use crate::gate::commands::Commands;
 use crate::gate::scope::{GateScope, Module};
@@ -34,11 +34,7 @@ pub(crate) fn scope_of(
         Ok(listings) => listings,
         Err(abort) => return (GateScope::refuse_all(abort), Vec::new()),
     };
-    let (names, command) = (
-        TestNames::new(&settings.test_names),
-        settings.classpath_command.is_some(),
-    );
-    let mut scope = find_scope(request, &names, settings.scope, command, &listings);
+    let mut scope = find_scope(request, settings, &listings);
     if let Some(shard) = request.shard {
         scope.keep_share(shard);
     }
@@ -84,55 +80,45 @@ pub(crate) fn judge_modules(
         .filter(|module| !module.targets.is_empty())
         .count()
         == 1;
-    // Judges the modules of one package, in the time that is left after what this thread has `used`.
-    let judge_package = |index: usize, modules: &[&Module], used: Duration| {
-        let (package, listing) = request.packages.get(index).zip(listings.get(index))?;
-        let left = settings.limit.saturating_sub(used);
-        let commands = Commands::new(ports, request, format!("logs/{index}"), left);
-        let survivors = RefCell::default();
-        let context = PackageContext {
-            request,
-            settings,
-            package,
-            tests: &listing.tests,
-            commands: &commands,
-            threads: jobs / side_by_side,
-            sole_module,
-            ports,
-            survivors: &survivors,
-        };
-        Some((judge_in_turn(&context, modules), commands.time_used()))
-    };
+    let packages: Vec<(usize, Vec<&Module>)> = packages.into_iter().collect();
     let done: Mutex<(Vec<ModuleResult>, Duration)> = Mutex::default();
-    let waiting = Mutex::new(packages.into_iter());
+    // Judges each so-many-th package, in the time that this thread has not used.
+    let judge_share = |first: usize| {
+        let mut used = Duration::ZERO;
+        for (index, modules) in packages.iter().skip(first).step_by(side_by_side) {
+            let left = settings.limit.saturating_sub(used);
+            let commands = Commands::new(ports, request, format!("logs/{index}"), left);
+            let survivors = RefCell::default();
+            let context = PackageContext {
+                request,
+                settings,
+                package: &request.packages[*index],
+                tests: &listings[*index].tests,
+                commands: &commands,
+                threads: jobs / side_by_side,
+                sole_module,
+                ports,
+                survivors: &survivors,
+            };
+            let results = judge_in_turn(&context, modules);
+            used += commands.time_used();
+            let mut done = ignore_poison(done.lock());
+            done.0.extend(results);
+            done.1 = done.1.max(used);
+        }
+    };
     std::thread::scope(|threads| {
-        for _ in 0..side_by_side {
-            threads.spawn(|| {
-                let mut used = Duration::ZERO;
-                while let Some((index, modules)) = take_next(&waiting) {
-                    let Some((results, more)) = judge_package(index, &modules, used) else {
-                        continue;
-                    };
-                    used += more;
-                    let mut done = ignore_poison(done.lock());
-                    done.0.extend(results);
-                    done.1 = done.1.max(used);
-                }
-            });
+        for first in 0..side_by_side {
+            let judge_share = &judge_share;
+            threads.spawn(move || judge_share(first));
         }
     });
-    drop(waiting);
     let (results, used) = std::mem::take(&mut *ignore_poison(done.lock()));
     EngineResult {
         scope,
         results,
         used,
     }
-}
-
-/// The lock is not held while a package is judged.
-fn take_next<T>(waiting: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
-    ignore_poison(waiting.lock()).next()
 }
 
 /// Judges the modules of a package. A class with tests of its own in several modules is judged by the kills of all: later

@@ -9,8 +9,9 @@ mod tests;
 
 pub(crate) use names::{JavaPath, TestNames, is_identifier};
 
-use super::listing::{BUILD_FILES, Listing};
-use crate::config::ScopeKind;
+use super::classes::is_java;
+use super::listing::{BUILD_FILES, LANGUAGES, Listing};
+use crate::config::{GateSettings, ScopeKind};
 use crate::gate::scope::{BuildTool, GateScope, Module, MutationExtent, PathEntry, TargetClass};
 use crate::gate::{GateAbort, GatePackage, GateRequest};
 use crate::machine::facts::{FileChange, FileStatus};
@@ -20,24 +21,23 @@ use crate::source::{ChangedLines, Kind, RepoPath};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Finds the scope; `listings` are those of the request's packages, in order. With a `command`, that builds packages of Gradle
-/// and those without a POM.
+/// Finds the scope; `listings` are those of the request's packages, in order. `classpath_command` builds packages of Gradle and
+/// those without a POM.
 pub(crate) fn find_scope(
     request: &GateRequest,
-    names: &TestNames,
-    kind: ScopeKind,
-    command: bool,
+    settings: &GateSettings,
     listings: &[Listing],
 ) -> GateScope {
     let mut scope = GateScope::default();
+    let names = &TestNames::new(&settings.test_names);
     for (index, (package, listing)) in request.packages.iter().zip(listings).enumerate() {
         let mut sorter = Sorter {
             request,
             package,
             listing,
             names,
-            kind,
-            is_by_command: command
+            kind: settings.scope,
+            is_by_command: settings.classpath_command.is_some()
                 && (listing.builds.is_empty()
                     || !listing.builds.iter().all(|path| path.ends_with("pom.xml"))),
             index,
@@ -78,55 +78,48 @@ impl Sorter<'_> {
             .get(&path)
             .copied()
             .unwrap_or(PathEntry::Absent);
-        if entry == PathEntry::Odd {
-            self.scope.aborts.extend(entry.refuse_change(change));
-            return;
-        }
         let java = JavaPath::parse_path(&path);
-        let production = change.kind != Kind::Test && java.as_ref().is_some_and(|java| !java.test);
-        if let Some(language) = names::other_language(&path).filter(|_| change.kind != Kind::Test) {
-            self.leave_out(change, &format!("not measured ({language})"));
-        }
         let module = self.find_module(&path);
         // Other languages without Maven are not judged by this gate.
         let is_built = self.is_by_command || matches!(module, Some((_, BuildTool::Maven)));
-        if !(Path::new(&path)
-            .extension()
-            .is_some_and(|end| end == "java")
-            || java.is_some() && is_built)
-        {
-            return;
-        }
-        if entry == PathEntry::Link {
+        let is_judged = is_java(Path::new(&path)) || java.is_some() && is_built;
+        if entry == PathEntry::Odd || is_judged && entry == PathEntry::Link {
             self.scope.aborts.extend(entry.refuse_change(change));
             return;
         }
-        let Some((dir, tool)) = module else {
-            if self.is_by_command && java.is_none() {
-                self.leave_out(change, "not below src/main/java or src/test");
-                return;
-            }
-            self.without_module(change, entry, java.as_ref(), production);
+        let is_test = change.kind == Kind::Test;
+        let end = path.rsplit_once('.').map_or("", |(_, end)| end);
+        if let Some((language, _)) = LANGUAGES[1..].iter().find(|language| language.1 == end)
+            && !is_test
+        {
+            self.leave_out(change, &format!("not measured ({language})"));
+        }
+        if !is_judged {
             return;
-        };
-        let changed_test = entry == PathEntry::File
-            && java
-                .as_ref()
-                .is_some_and(|java| java.test && self.names.is_test(&java.stem));
-        let module = self.enter_module(&dir, &dir, tool);
-        if changed_test {
-            module.changed_tests.insert(path);
-        } else if let (true, Some(java)) = (production, java) {
-            if let Some(target) = self.sort_production(change, entry, &java) {
-                self.add_target(&target, &dir, tool);
-            }
-        } else {
-            if entry == PathEntry::File {
+        }
+        let is_file = entry == PathEntry::File;
+        let is_production = !is_test && java.as_ref().is_some_and(|java| !java.test);
+        let is_named = |java: &JavaPath| java.test && self.names.is_test(&java.stem);
+        let is_changed_test = is_file && java.as_ref().is_some_and(is_named);
+        if let Some((dir, tool)) = &module {
+            let module = self.enter_module(dir, dir, *tool);
+            if is_changed_test {
+                module.changed_tests.insert(path);
+            } else if is_file && !is_production {
                 module.unplaced.insert(path);
             }
-            if change.kind != Kind::Test {
-                self.leave_out(change, "not below src/main/java");
+        }
+        if is_production && let Some(java) = java {
+            let target = self.sort_production(change, entry, &java);
+            match (target, &module) {
+                (Some(target), Some((dir, tool))) => self.add_target(&target, dir, *tool),
+                (Some(_), None) => self.refuse_unbuilt(change),
+                (None, _) => {}
             }
+        } else if is_test && is_file && module.is_none() {
+            self.refuse_unbuilt(change);
+        } else if !is_test && !is_changed_test {
+            self.leave_out(change, "not below src/main/java");
         }
     }
 
@@ -217,53 +210,36 @@ impl Sorter<'_> {
 
     /// Where no changed class is judged, those whose own tests check less than before are.
     fn sort_weakened(&mut self) {
-        let weakened: Vec<String> = self
-            .package
-            .weakened
-            .iter()
-            .map(RepoPath::to_text)
-            .collect();
-        if weakened.is_empty()
-            || self
-                .modules
-                .values()
-                .any(|module| !module.targets.is_empty())
-        {
+        let weakened = &self.package.weakened;
+        let mut modules = self.modules.values();
+        if weakened.is_empty() || modules.any(|module| !module.targets.is_empty()) {
             return;
         }
-        for path in self
-            .listing
-            .production
-            .iter()
-            .filter(|path| !self.listing.entries.contains_key(*path))
-        {
+        let (kind, listing) = (self.kind, self.listing);
+        let production = listing.production.iter();
+        for path in production.filter(|path| !listing.entries.contains_key(*path)) {
             let Some(java) = JavaPath::parse_path(path).filter(|java| !java.test) else {
                 continue;
             };
+            let mut weakened = self.package.weakened.iter();
+            if !weakened.any(|test| self.is_test_of(&test.to_text(), &java)) {
+                continue;
+            }
             let (Some(class), Some((dir, tool))) = (java.class_name(), self.find_module(path))
             else {
                 continue;
             };
-            if weakened.iter().any(|test| self.is_test_of(test, &java)) {
-                let whole = self.kind == ScopeKind::Class;
-                let extent = if whole {
-                    MutationExtent::Class
-                } else {
-                    MutationExtent::Change(Vec::new())
-                };
-                let (package, path) = (
-                    self.package.name.clone(),
-                    RepoPath::from_bytes(path.as_bytes()),
-                );
-                let target = TargetClass {
-                    package,
-                    path,
-                    class,
-                    tests: self.tests_of(&java),
-                    extent,
-                };
-                self.add_target(&target, &dir, tool);
-            }
+            let target = TargetClass {
+                package: self.package.name.clone(),
+                path: RepoPath::from_bytes(path.as_bytes()),
+                class,
+                tests: self.tests_of(&java),
+                extent: match kind {
+                    ScopeKind::Class => MutationExtent::Class,
+                    _ => MutationExtent::Change(Vec::new()),
+                },
+            };
+            self.add_target(&target, &dir, tool);
         }
     }
 
@@ -314,40 +290,15 @@ impl Sorter<'_> {
                 }))
     }
 
-    /// A Java file without a build file in its folder or above.
-    fn without_module(
-        &mut self,
-        change: &FileChange,
-        entry: PathEntry,
-        java: Option<&JavaPath>,
-        production: bool,
-    ) {
-        if entry == PathEntry::Absent {
-            if production {
-                self.leave_out(change, "it no longer exists");
-            }
-            return;
-        }
-        let tested = java.is_some_and(|java| {
-            !java.is_info()
-                && (self
-                    .listing
-                    .tests
-                    .iter()
-                    .any(|test| self.is_test_of(test, java))
-                    || self.counts_without_test(change, java))
-        });
-        if !production && change.kind == Kind::Test || production && tested {
-            self.scope.aborts.push(GateAbort::setup(
-                format!(
-                    "The Java file {} has no build file (pom.xml) in its folder or above.",
-                    change.full_path()
-                ),
-                "Add a pom.xml, or configure gates.<NAME>.classpath_command with the command that builds this package.",
-            ));
-        } else {
-            self.leave_out(change, "there is no build file above it");
-        }
+    /// Ends the gate for a Java file that no build file compiles.
+    fn refuse_unbuilt(&mut self, change: &FileChange) {
+        self.scope.aborts.push(GateAbort::setup(
+            format!(
+                "The Java file {} has no build file (pom.xml) in its folder or above.",
+                change.full_path()
+            ),
+            "Add a pom.xml, or configure gates.<NAME>.classpath_command with the command that builds this package.",
+        ));
     }
 
     /// The nearest directory upward with a build file, and its tool. A command's modules need only sources below `src/`.

@@ -82,11 +82,15 @@ impl Case {
 
     fn scope_of(&self, kind: ScopeKind) -> GateScope {
         let names = ["{}Test", "Test{}", "{}Tests", "{}TestCase", "{}Spec"].map(str::to_owned);
+        let settings = GateSettings {
+            test_names: names.to_vec(),
+            scope: kind,
+            classpath_command: self.by_command.then(Vec::new),
+            ..crate::gate::tests::settings()
+        };
         find_scope(
             &self.request,
-            &TestNames::new(&names),
-            kind,
-            self.by_command,
+            &settings,
             std::slice::from_ref(&self.listing),
         )
     }
@@ -346,7 +350,13 @@ fn java_without_a_build_file_stops_only_when_a_test_is_concerned() {
     let untested = Case::new(&[], &[FOO]);
     assert_eq!(
         (untested.scope().aborts, untested.left_out()),
-        (vec![], vec!["there is no build file above it".to_owned()])
+        (
+            vec![],
+            vec![
+                "no test class belongs to it (FooTest, TestFoo, FooTests, FooTestCase, FooSpec)"
+                    .to_owned()
+            ]
+        )
     );
 }
 

@@ -1,6 +1,5 @@
 //! A module as it was before the family's first attempt, and the score that a class had there (config `scope: auto`).
 //!
-//! A base that could not be checked out is distinguished from one that did not exist and from one that does not compile.
 //! A class that cannot be measured at its base is judged whole, and a remark says so; what is
 //! remembered belongs to exactly these class files, tests and settings; where one of these files cannot be
 //! read there is no verdict.
@@ -24,10 +23,8 @@ const VERSION: &str = "4";
 pub(crate) enum Base<'a> {
     /// There is none: the gate works in place, or the module was not there.
     Absent,
-    /// It could not be checked out; a whole sentence.
-    Unreachable(String),
-    /// It does not compile.
-    Broken,
+    /// It could not be checked out, or does not compile: a whole sentence.
+    Unusable(String),
     /// It compiled.
     Built(Box<(Maven<'a>, Built)>),
 }
@@ -44,7 +41,7 @@ pub(crate) fn build_base<'a>(
     {
         Ok(Some(root)) => root,
         Ok(None) => return Ok(Base::Absent),
-        Err(why) => return Ok(Base::Unreachable(why)),
+        Err(why) => return Ok(Base::Unusable(why)),
     };
     let home = module_home(&root, &module.dir);
     if !home.join("pom.xml").is_file() && (module.tool == BuildTool::Maven || !home.is_dir()) {
@@ -58,7 +55,7 @@ pub(crate) fn build_base<'a>(
         Err(trouble) if trouble.cause.kind == TroubleKind::Transient => {
             Err(trouble.into_abort(&context.package.name, &module.dir, false))
         }
-        Err(_) => Ok(Base::Broken),
+        Err(_) => Ok(Base::Unusable("it does not compile.".to_owned())),
     }
 }
 
@@ -105,8 +102,7 @@ fn at_base(
     let (maven, built) = *match build_base(context, module.module)? {
         Base::Built(base) => base,
         Base::Absent => return Ok(Err("there is none.".to_owned())),
-        Base::Unreachable(why) => return Ok(Err(why)),
-        Base::Broken => return Ok(Err("it does not compile.".to_owned())),
+        Base::Unusable(why) => return Ok(Err(why)),
     };
     let Some(built) = &built.for_module(module.module, &maven.root) else {
         return Ok(Err("its tests did not reach it.".to_owned()));
@@ -119,15 +115,11 @@ fn at_base(
         package: &package,
         ..*context
     };
-    let module = ModuleContext {
-        context,
-        module: &Module {
-            targets,
-            ..module.module.clone()
-        },
-        maven: &maven,
-        built,
+    let base = Module {
+        targets,
+        ..module.module.clone()
     };
+    let module = ModuleContext::new(context, &base, &maven, built)?;
     let tests = module.test_classes()?.asked;
     let (disk_cache, key) = (
         context.disk_cache("base-scores"),
@@ -139,15 +131,13 @@ fn at_base(
     let session = PitSession::at_base(&module)?;
     let filter = MutantFilter::default();
     let run = PitRun::new("base", &tests, &filter);
-    let mut report = session.run_pit(&run, "the family's base", result)?;
     // A test that fails in a control is left out of the next run, as it is of the task's own.
-    while !report.failed_control.is_empty() {
-        report = session.run_pit(
-            &run,
-            "the family's base without tests that failed in a control",
-            result,
-        )?;
-    }
+    let report = loop {
+        let report = session.run_pit(&run, "the family's base", result)?;
+        if report.failed_control.is_empty() {
+            break report;
+        }
+    };
     let floors: BTreeMap<String, Coverage> = report
         .classes
         .iter()

@@ -3,7 +3,7 @@
 //! An exit code of zero without a test run is no proof when a changed class holds tests.
 
 use super::class_file::{is_abstract, named_classes};
-use super::classes::{read_class, read_file};
+use super::classes::ClassFiles;
 use super::context::ModuleContext;
 use super::maven::TroubleKind;
 use super::scope::JavaPath;
@@ -11,7 +11,6 @@ use crate::gate::GateAbort;
 use crate::gate::commands::FinishedCall;
 use crate::source::text;
 use std::collections::BTreeSet;
-use std::path::Path;
 
 /// Names of what makes a class a test, as class files have them (`JUnit` 3 to 6, `TestNG`, jqwik, Spock).
 const MARKS: [&str; 8] = [
@@ -30,30 +29,38 @@ const SUREFIRE: &str = "Failed to execute goal org.apache.maven.plugins:maven-su
 
 /// Runs the changed test classes of a module with its own Maven.
 pub(crate) fn run_changed_tests(context: &ModuleContext<'_>) -> Result<(), GateAbort> {
-    let folder = Path::new(&context.built.project.test_classes);
     let classes: Vec<String> = context
         .module
         .changed_tests
         .iter()
         .filter_map(|path| JavaPath::parse_path(path)?.class_name())
-        .filter(|class| !is_abstract(&read_class(folder, class)))
+        .filter(|class| {
+            let file = context.tests().get(&class.replace('.', "/"));
+            !file.is_some_and(|bytes| is_abstract(bytes))
+        })
         .collect();
     if classes.is_empty() {
         return Ok(());
     }
     let call = context.maven.run_tests(&classes)?;
     let name = context.module_label();
-    let summary = summary(&call);
+    let summary = read_summary(&call);
     if call.end.is_success() {
         return match summary {
-            Some(Summary { red, .. }) if red > 0 => Err(GateAbort::fail(format!(
+            Some([_, red, _]) if red > 0 => Err(GateAbort::fail(format!(
                 "{red} of the changed tests of {name} fail."
             ))),
-            Some(Summary { run, skipped, .. }) if run > skipped => Ok(()),
-            Some(Summary { run, .. }) if run > 0 => Err(GateAbort::fail(format!(
+            Some([run, _, skipped]) if run > skipped => Ok(()),
+            Some([run, ..]) if run > 0 => Err(GateAbort::fail(format!(
                 "The changed tests of {name} prove nothing: all {run} were skipped, disabled or assumed away."
             ))),
-            Some(_) if !classes.iter().any(|class| may_hold_tests(folder, class)) => Ok(()),
+            Some(_)
+                if !classes
+                    .iter()
+                    .any(|class| may_hold_tests(context.tests(), class)) =>
+            {
+                Ok(())
+            }
             _ => Err(GateAbort::setup(
                 format!(
                     "The build ran none of the changed test classes of {name}: {}.",
@@ -64,14 +71,14 @@ pub(crate) fn run_changed_tests(context: &ModuleContext<'_>) -> Result<(), GateA
         };
     }
     // The output of failing tests is no evidence about the build.
-    let is_red = summary.is_some_and(|summary| summary.red > 0);
+    let is_red = summary.is_some_and(|[_, red, _]| red > 0);
     match context.maven.find_trouble(&call) {
         Some(trouble)
             if is_red
                 || trouble.cause.kind == TroubleKind::Other && call.output.contains(SUREFIRE) =>
         {
             let mut reasons = vec![format!("Changed tests of {name} fail.")];
-            reasons.extend(failures(&call));
+            reasons.extend(failed_tests(&call));
             Err(GateAbort::Fail { reasons })
         }
         Some(trouble) => Err(context.abort_for(trouble)),
@@ -80,14 +87,14 @@ pub(crate) fn run_changed_tests(context: &ModuleContext<'_>) -> Result<(), GateA
 }
 
 /// True unless neither the class nor any class of the tests that it leads to names what makes a test.
-fn may_hold_tests(folder: &Path, class: &str) -> bool {
-    let mut seen = BTreeSet::from([class.replace('.', "/")]);
-    let mut open: Vec<String> = seen.iter().cloned().collect();
+fn may_hold_tests(tests: &ClassFiles, class: &str) -> bool {
+    let mut open = vec![class.replace('.', "/")];
+    let mut seen = BTreeSet::new();
     while let Some(class) = open.pop() {
-        let Ok(bytes) = read_file(&folder.join(format!("{class}.class"))) else {
+        let Some(bytes) = tests.get(&class).filter(|_| seen.insert(class.clone())) else {
             continue;
         };
-        let names = named_classes(&bytes);
+        let names = named_classes(bytes);
         if names.is_empty()
             || names
                 .iter()
@@ -95,61 +102,36 @@ fn may_hold_tests(folder: &Path, class: &str) -> bool {
         {
             return true;
         }
-        let of_tests = names
-            .into_iter()
-            .filter(|name| folder.join(format!("{name}.class")).is_file());
-        open.extend(of_tests.filter(|name| seen.insert(name.clone())));
+        open.extend(names);
     }
     false
 }
 
-/// Surefire's last summary: tests run (the skipped ones among them), failures and errors together.
-#[derive(Debug, PartialEq, Eq)]
-struct Summary {
-    run: u64,
-    red: u64,
-    skipped: u64,
-}
-
-fn summary(call: &FinishedCall) -> Option<Summary> {
+/// The numbers of Surefire's last summary: tests run (the skipped ones among them), failed, skipped.
+fn read_summary(call: &FinishedCall) -> Option<[u64; 3]> {
     call.output.lines().rev().find_map(|line| {
         let line = text::line(line, 400);
         let at = line.find("Tests run: ")?;
         let number = |name: &str| -> Option<u64> {
             let rest = line[at..].split_once(name)?.1;
-            rest.split(|c: char| !c.is_ascii_digit())
-                .next()?
-                .parse()
-                .ok()
+            let digits = rest.split(|c: char| !c.is_ascii_digit()).next()?;
+            digits.parse().ok()
         };
         let red = number("Failures: ")? + number("Errors: ")?;
-        Some(Summary {
-            run: number("Tests run: ")?,
-            red,
-            skipped: number("Skipped: ")?,
-        })
+        Some([number("Tests run: ")?, red, number("Skipped: ")?])
     })
 }
 
 /// Surefire's lines about failed tests, at most five.
-fn failures(call: &FinishedCall) -> Vec<String> {
-    let lines = call.output.lines().map(|line| text::line(line, 300));
-    let block =
-        lines.skip_while(|line| !(line.ends_with("Failures:") || line.ends_with("Errors:")));
-    block
-        .filter_map(|line| {
-            line.strip_prefix("[ERROR] ")
-                .map(|text| text.trim().to_owned())
-        })
-        .filter(|text| !text.is_empty() && !text.ends_with(':') && !text.starts_with("Tests run"))
-        .take_while(|text| !text.starts_with("Failed to execute goal"))
-        .take(5)
-        .collect()
+fn failed_tests(call: &FinishedCall) -> impl Iterator<Item = String> {
+    let lines = call.output.lines();
+    let indented = lines.filter_map(|line| line.strip_prefix("[ERROR]   "));
+    indented.map(|test| text::line(test, 300)).take(5)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Summary, failures, summary};
+    use super::{failed_tests, read_summary};
     use crate::gate::commands::FinishedCall;
     use crate::machine::facts::ProcessEnd;
 
@@ -163,17 +145,8 @@ mod tests {
             output: output.to_owned(),
             millis: 0,
         };
-        assert_eq!(
-            summary(&call),
-            Some(Summary {
-                run: 3,
-                red: 2,
-                skipped: 1
-            })
-        );
-        assert_eq!(
-            failures(&call),
-            ["FooTest.red:6 no", "FooTest.boom:7 NullPointer"]
-        );
+        assert_eq!(read_summary(&call), Some([3, 2, 1]));
+        let failed: Vec<String> = failed_tests(&call).collect();
+        assert_eq!(failed, ["FooTest.red:6 no", "FooTest.boom:7 NullPointer"]);
     }
 }

@@ -45,19 +45,9 @@ impl ModuleResult {
                 empty.push(target);
                 continue;
             };
-            let errors = list_places(
-                counted,
-                &[MutantStatus::RunError, MutantStatus::MemoryError],
-            );
-            if !errors.is_empty() {
-                self.remarks.push(format!(
-                    "Mutants of {} that ended in an error of the JVM stay outside the score: {}.",
-                    target.class,
-                    text::names(&errors, 5)
-                ));
-            }
-            let unjudged: BTreeSet<String> = list_places(counted, &[MutantStatus::Unjudged])
-                .into_iter()
+            let unjudged: BTreeSet<String> = counted
+                .with_statuses(&[MutantStatus::Unjudged])
+                .map(|(_, left)| format!("{}:{}", left.mutant.file, left.mutant.line))
                 .collect();
             if !unjudged.is_empty() {
                 self.remarks.push(format!(
@@ -90,11 +80,4 @@ impl ModuleResult {
         }
         empty
     }
-}
-
-/// Returns `file:line` of the remaining mutants with these statuses.
-fn list_places(counted: &CountedMutants, statuses: &[MutantStatus]) -> Vec<String> {
-    let left = counted.with_statuses(statuses);
-    left.map(|(_, left)| format!("{}:{}", left.mutant.file, left.mutant.line))
-        .collect()
 }

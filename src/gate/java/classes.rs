@@ -9,6 +9,7 @@ use crate::gate::{Build, GateAbort};
 use crate::sys::disk::read_beginning;
 use crate::sys::walk::{MAX_ENTRIES, walk};
 use crate::task;
+use std::collections::BTreeMap;
 use std::fs::FileType;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
@@ -77,31 +78,17 @@ pub(crate) fn counted_files(
     Ok(found)
 }
 
-/// The internal names of the class files below a folder; what cannot be read is passed over.
-pub(crate) fn class_names(folder: &Path) -> impl Iterator<Item = String> {
-    walk(folder, usize::MAX, MAX_ENTRIES, |_| true)
-        .flatten()
-        .filter_map(move |entry| {
-            let inside = entry.path().strip_prefix(folder).ok()?.to_str()?;
-            inside
-                .strip_suffix(".class")
-                .filter(|_| !entry.file_type().is_dir())
-                .map(str::to_owned)
-        })
-}
+/// Class files by internal name.
+pub(crate) type ClassFiles = BTreeMap<String, Vec<u8>>;
 
-/// The class files below a folder: the internal name and the bytes of each.
-pub(crate) fn class_files(folder: &Path) -> impl Iterator<Item = io::Result<(String, Vec<u8>)>> {
-    class_names(folder).map(move |class| {
-        let bytes = read_file(&folder.join(format!("{class}.class")))?;
-        Ok((class, bytes))
-    })
-}
-
-/// The class file of a dotted name; empty if it cannot be read.
-pub(crate) fn read_class(folder: &Path, class: &str) -> Vec<u8> {
-    let file = format!("{}.class", class.replace('.', "/"));
-    read_file(&folder.join(file)).unwrap_or_default()
+/// Reads the class files below a folder.
+pub(crate) fn read_classes(folder: &Path) -> io::Result<ClassFiles> {
+    let mut classes = ClassFiles::new();
+    for inside in counted_files(folder, &|inside, _| Ok(is_class(inside)))? {
+        let name = inside.with_extension("").to_string_lossy().into_owned();
+        classes.insert(name, read_file(&folder.join(inside))?);
+    }
+    Ok(classes)
 }
 
 /// The whole of a regular file.

@@ -1,7 +1,7 @@
 //! The module that a gate judges, as its steps see it.
 
 use super::class_file;
-use super::classes::{class_names, is_java, read_class};
+use super::classes::{ClassFiles, is_java, read_classes};
 use super::jvm;
 use super::maven::{Built, Maven, MavenTrouble};
 use super::package::PackageContext;
@@ -21,13 +21,44 @@ pub(crate) struct ModuleContext<'a> {
     pub(crate) module: &'a Module,
     pub(crate) maven: &'a Maven<'a>,
     pub(crate) built: &'a Built,
+    /// The class files of its production code, of its tests, and of the other modules on its class path.
+    pub(crate) classes: Vec<ClassFiles>,
 }
 
-impl ModuleContext<'_> {
+impl<'a> ModuleContext<'a> {
+    pub(crate) fn new(
+        context: &'a PackageContext<'a>,
+        module: &'a Module,
+        maven: &'a Maven<'a>,
+        built: &'a Built,
+    ) -> Result<Self, GateAbort> {
+        let folders = built.class_folders();
+        let classes = folders.into_iter().map(read_classes);
+        Ok(Self {
+            context,
+            module,
+            maven,
+            built,
+            classes: classes.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// The class files of its production code.
+    pub(crate) fn production(&self) -> &ClassFiles {
+        &self.classes[0]
+    }
+
+    /// The class files of its tests.
+    pub(crate) fn tests(&self) -> &ClassFiles {
+        &self.classes[1]
+    }
+
     /// Compiled test classes. Errors: test sources without test classes, since the build then skips its tests.
     pub(crate) fn test_classes(&self) -> Result<TestClasses, GateAbort> {
         let include = &self.context.settings.tests_include;
-        let tests = test_classes::find_test_classes(&self.built.project, &self.maven.home, include);
+        let project = &self.built.project;
+        let tests =
+            test_classes::find_test_classes(project, &self.maven.home, self.tests(), include);
         let below = self.module.path_inside("src/test/");
         let has_sources = self
             .context
@@ -92,25 +123,21 @@ impl ModuleContext<'_> {
         let mut owners: Owners = targets
             .map(|class| (class.clone(), class.clone()))
             .collect();
-        let packages: BTreeSet<String> = owners
-            .keys()
-            .map(|class| package_of(class).to_owned())
-            .collect();
-        let folder = Path::new(&self.built.project.classes);
-        for name in class_names(folder) {
-            let class = name.replace('/', ".");
-            if !packages.contains(package_of(&class)) {
-                continue;
-            }
-            let source = class_file::source_of(Path::new(&name), &read_class(folder, &class));
-            let Some(source) = source.filter(|source| is_java(source)) else {
+        for (name, bytes) in self.production() {
+            let Some(source) = class_file::source_of(Path::new(name), bytes) else {
                 continue;
             };
-            let target = source
-                .with_extension("")
-                .to_string_lossy()
-                .replace('/', ".");
-            if owners.get(&target) == Some(&target) && !class.starts_with(&format!("{target}$")) {
+            let (class, target) = (
+                name.replace('/', "."),
+                source
+                    .with_extension("")
+                    .to_string_lossy()
+                    .replace('/', "."),
+            );
+            if is_java(&source)
+                && owners.get(&target) == Some(&target)
+                && !class.starts_with(&format!("{target}$"))
+            {
                 owners.entry(class).or_insert(target);
             }
         }
@@ -176,11 +203,6 @@ impl ModuleContext<'_> {
             of_class.filter(|target| target.path.to_text().rsplit('/').next() == Some(file));
         of_file.any(|target| self.context.package.has_changed(&target.path, line))
     }
-}
-
-/// The package of a dotted class name; empty for the unnamed one.
-fn package_of(class: &str) -> &str {
-    class.rsplit_once('.').map_or("", |(package, _)| package)
 }
 
 /// All lines of a file.

@@ -4,14 +4,13 @@
 //! holds could change what tests do.
 
 use super::class_file;
-use super::classes::{class_files, files_digest, is_class};
+use super::classes::{ClassFiles, files_digest, is_class};
 use super::context::ModuleContext;
 use super::coverage_map::{ModuleState, top_level};
 use super::maven::digest_parts;
 use super::reach::References;
 use crate::gate::GateAbort;
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// Raised when a state changes its meaning.
 const VERSION: &str = "3";
@@ -27,7 +26,7 @@ pub(crate) struct CompiledModule {
 }
 
 impl ModuleContext<'_> {
-    /// The module as it is now; `None` in place. Reads every class file.
+    /// The module as it is now; `None` in place.
     pub(crate) fn read_state(&self) -> Result<Option<CompiledModule>, GateAbort> {
         let Some(files) = self
             .context
@@ -49,9 +48,8 @@ impl ModuleContext<'_> {
         parts.push(files_digest(own, &|inside| !is_class(inside))?);
         parts.push(files_digest(others, &|_| true)?);
         parts.extend(settings.jvm_args.iter().cloned());
-        let (production, production_references) =
-            read_classes(Path::new(&self.built.project.classes))?;
-        let (tests, references) = read_classes(Path::new(&self.built.project.test_classes))?;
+        let (production, production_references) = summarize_classes(self.production());
+        let (tests, references) = summarize_classes(self.tests());
         let state = ModuleState {
             conditions: digest_parts(parts),
             production,
@@ -65,25 +63,24 @@ impl ModuleContext<'_> {
     }
 }
 
-/// The digests of the classes in a folder, and what their files name.
-fn read_classes(folder: &Path) -> Result<(BTreeMap<String, String>, References), GateAbort> {
+/// The digests of classes with those nested in them, and what their files name.
+fn summarize_classes(files: &ClassFiles) -> (BTreeMap<String, String>, References) {
     let mut parts: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut references = References::new();
-    for file in class_files(folder) {
-        let (name, bytes) = file?;
-        let class = dotted_name(&name);
-        let named = class_file::named_classes(&bytes);
+    for (name, bytes) in files {
+        let class = dotted_name(name);
+        let named = class_file::named_classes(bytes);
         let names = references.entry(class.clone()).or_default();
         names.extend(named.iter().map(|name| dotted_name(name)));
         parts
             .entry(class)
             .or_default()
-            .extend([name, digest_parts([&bytes])]);
+            .extend([name.clone(), digest_parts([bytes])]);
     }
     let digests = parts
         .into_iter()
         .map(|(class, all)| (class, digest_parts(all)));
-    Ok((digests.collect(), references))
+    (digests.collect(), references)
 }
 
 /// The dotted name of the top-level class of an internal name.

@@ -8,7 +8,7 @@
 //! Failsafe's names or includes take (`IT*`, `*IT`, `*ITCase`) is left out and named. A class that neither takes runs.
 
 use super::class_file::is_abstract;
-use super::classes::{class_names, read_class};
+use super::classes::ClassFiles;
 use super::listing::LANGUAGES;
 use super::maven::Project;
 use super::surefire::Surefire;
@@ -29,10 +29,15 @@ pub(crate) struct TestClasses {
 }
 
 /// Finds them; `include` is the gate's `tests_include`.
-pub(crate) fn find_test_classes(project: &Project, home: &Path, include: &[String]) -> TestClasses {
+pub(crate) fn find_test_classes(
+    project: &Project,
+    home: &Path,
+    classes: &ClassFiles,
+    include: &[String],
+) -> TestClasses {
     let mut roots = vec![PathBuf::from(&project.test_sources)];
     roots.extend(LANGUAGES.map(|(language, _)| home.join("src/test").join(language)));
-    let tests = class_names(Path::new(&project.test_classes)).filter(|stem| {
+    let tests = classes.keys().filter(|stem| {
         let nested = stem
             .rsplit('/')
             .next()
@@ -45,9 +50,8 @@ pub(crate) fn find_test_classes(project: &Project, home: &Path, include: &[Strin
             })
     });
     let is_asked = runs_class(&project.surefire, include);
-    let (asked, mut left_out) = tests.partition::<BTreeSet<String>, _>(|stem| is_asked(stem));
-    let classes = Path::new(&project.test_classes);
-    left_out.retain(|stem| !is_abstract(&read_class(classes, stem)));
+    let (asked, mut left_out) = tests.partition::<BTreeSet<&String>, _>(|stem| is_asked(stem));
+    left_out.retain(|stem| !is_abstract(&classes[*stem]));
     let [asked, left_out] =
         [asked, left_out].map(|stems| stems.iter().map(|stem| stem.replace('/', ".")).collect());
     TestClasses { asked, left_out }

@@ -62,7 +62,7 @@ fn mutants_that_the_jvm_refuses_have_no_verdict_and_are_no_way_to_a_skip_or_a_pa
     assert!(
         few.remarks
             .iter()
-            .any(|remark| remark.contains("Foo.java:3")),
+            .any(|remark| remark.starts_with("1 mutant of p ended in an error of the JVM")),
         "{:?}",
         few.remarks
     );
@@ -339,20 +339,4 @@ fn a_jar_of_pits_that_was_cut_off_is_named_with_what_to_do() {
     );
     fs_err::write(bed.folder.path().join("p/junit-4.13.2.jar"), b"PK\x05\x06").unwrap();
     assert_eq!(bed.verdict(whole()), Verdict::Pass, "got again");
-}
-
-#[test]
-fn a_command_that_is_not_used_beside_a_pom_is_named() {
-    let bed = Bed::new();
-    let command = Some(vec!["sh".to_owned(), "build.sh".to_owned()]);
-    let settings = GateSettings {
-        classpath_command: command,
-        ..settings()
-    };
-    let (report, _) = bed.play_with(&settings, vec![pit(OK, "", Some(&report(&["KILLED"])))]);
-    let told = "Package p has a pom.xml, so Maven builds it and gates.PITEST.classpath_command is not used.";
-    assert_eq!(
-        (&report.verdict, &report.remarks[..]),
-        (&Verdict::Pass, &[told.to_owned()][..])
-    );
 }

@@ -2,7 +2,6 @@
 //!
 //! Every path and list is ralph's own; what could not stand in an argument goes into a file.
 
-use super::super::classes::class_names;
 use super::super::coverage_map::top_level;
 use super::super::jvm;
 use super::super::report::SealKey;
@@ -133,13 +132,8 @@ impl PitSession<'_> {
 
     /// The classes whose coverage is taken: the mutated ones; for a map all of the module.
     fn seen_classes(&self, run: &PitRun<'_>) -> impl Iterator<Item = String> {
-        let all = run
-            .makes_map
-            .then(|| class_names(Path::new(&self.module.built.project.classes)));
-        let all = all
-            .into_iter()
-            .flatten()
-            .map(|name| top_level(&name).replace('/', "."));
+        let all = self.module.production().keys().filter(|_| run.makes_map);
+        let all = all.map(|name| top_level(name).replace('/', "."));
         all.chain(self.owners.keys().cloned())
             .collect::<BTreeSet<String>>()
             .into_iter()

@@ -10,7 +10,7 @@ use super::maven::{Built, Maven, TroubleKind, digest_parts, module_home};
 use super::package::PackageContext;
 use super::pit::{MutantFilter, PitRun, PitSession};
 use super::report::PitReport;
-use crate::gate::scope::{BuildTool, Module, MutationExtent, TargetClass};
+use crate::gate::scope::{BuildTool, Module, MutationExtent};
 use crate::gate::verdict::ModuleResult;
 use crate::gate::{GateAbort, GatePackage};
 use crate::mutation::Coverage;
@@ -65,48 +65,47 @@ pub(crate) fn set_base_scores(
     report: &mut PitReport,
     result: &mut ModuleResult,
 ) -> Result<(), GateAbort> {
-    let targets: Vec<TargetClass> = module
-        .module
-        .targets
-        .iter()
-        .filter(|target| matches!(target.extent, MutationExtent::Change(_)))
-        .cloned()
-        .collect();
-    if targets.is_empty() {
+    let (context, judged) = (module.context, module.module);
+    let mut base = judged.clone();
+    base.targets
+        .retain(|target| matches!(target.extent, MutationExtent::Change(_)));
+    if base.targets.is_empty() {
         return Ok(());
     }
-    match at_base(module, targets.clone(), result)? {
-        Ok(floors) => {
-            for target in &targets {
-                if let Some(counted) = report.classes.get_mut(&target.class) {
-                    // A class without a mutant at its base had no score to lose.
-                    counted.floor = Some(floors.get(&target.class).copied().unwrap_or_default());
+    let why = match build_base(context, judged)? {
+        Base::Built(built) => {
+            let (maven, built) = *built;
+            if let Some(built) = built.for_module(judged, &maven.root) {
+                let floors = measure_base(context, &base, &maven, &built, result)?;
+                for target in &base.targets {
+                    if let Some(counted) = report.classes.get_mut(&target.class) {
+                        // A class without a mutant at its base had no score to lose.
+                        counted.floor =
+                            Some(floors.get(&target.class).copied().unwrap_or_default());
+                    }
                 }
+                return Ok(());
             }
+            "its tests did not reach it.".to_owned()
         }
-        Err(why) => result.remarks.push(format!(
-            "The base of {} cannot be measured, so its classes are judged whole: {why}",
-            module.module_label()
-        )),
-    }
+        Base::Absent => "there is none.".to_owned(),
+        Base::Unusable(why) => why,
+    };
+    result.remarks.push(format!(
+        "The base of {} cannot be measured, so its classes are judged whole: {why}",
+        module.module_label()
+    ));
     Ok(())
 }
 
-/// The coverage of each target at the base; the inner error is a sentence why it is not known.
-fn at_base(
-    module: &ModuleContext<'_>,
-    targets: Vec<TargetClass>,
+/// The coverage of each target at the base.
+fn measure_base(
+    context: &PackageContext<'_>,
+    base: &Module,
+    maven: &Maven<'_>,
+    built: &Built,
     result: &mut ModuleResult,
-) -> Result<Result<BTreeMap<String, Coverage>, String>, GateAbort> {
-    let context = module.context;
-    let (maven, built) = *match build_base(context, module.module)? {
-        Base::Built(base) => base,
-        Base::Absent => return Ok(Err("there is none.".to_owned())),
-        Base::Unusable(why) => return Ok(Err(why)),
-    };
-    let Some(built) = &built.for_module(module.module, &maven.root) else {
-        return Ok(Err("its tests did not reach it.".to_owned()));
-    };
+) -> Result<BTreeMap<String, Coverage>, GateAbort> {
     let package = GatePackage {
         root: maven.root.clone(),
         ..context.package.clone()
@@ -115,18 +114,14 @@ fn at_base(
         package: &package,
         ..*context
     };
-    let base = Module {
-        targets,
-        ..module.module.clone()
-    };
-    let module = ModuleContext::new(context, &base, &maven, built)?;
+    let module = ModuleContext::new(context, base, maven, built)?;
     let tests = module.test_classes()?.asked;
     let (disk_cache, key) = (
         context.disk_cache("base-scores"),
         score_key(&module, &tests)?,
     );
     if let Some(known) = disk_cache.recall(&key) {
-        return Ok(Ok(known));
+        return Ok(known);
     }
     let session = PitSession::at_base(&module)?;
     let filter = MutantFilter::default();
@@ -149,7 +144,7 @@ fn at_base(
         })
         .collect();
     disk_cache.remember(&key, &floors)?;
-    Ok(Ok(floors))
+    Ok(floors)
 }
 
 /// A digest of these class files, the other files in their directories, and the settings that affect the scores.
@@ -161,16 +156,11 @@ fn score_key(module: &ModuleContext<'_>, tests: &BTreeSet<String>) -> Result<Str
         settings.pit_version.clone(),
         no_coverage,
     ];
-    let texts = settings
-        .jvm_args
-        .iter()
-        .chain(&module.built.classpath)
-        .chain(tests);
-    parts.extend(
-        texts
-            .chain(module.module.targets.iter().map(|target| &target.class))
-            .cloned(),
-    );
+    parts.extend(settings.jvm_args.iter().cloned());
+    parts.extend(module.built.classpath.iter().cloned());
+    parts.extend(tests.iter().cloned());
+    let targets = module.module.targets.iter();
+    parts.extend(targets.map(|target| target.class.clone()));
     let folders = [
         &module.built.project.classes,
         &module.built.project.test_classes,

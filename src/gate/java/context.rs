@@ -80,16 +80,15 @@ impl<'a> ModuleContext<'a> {
     /// The JVM that runs PIT. A JDK in the package is the work that is judged.
     pub(crate) fn find_java(&self) -> Result<PathBuf, GateAbort> {
         let package = self.context.package;
-        let inside = [&package.root, &package.home].map(|folder| fs_err::canonicalize(folder).ok());
+        let is_outside = |jdk: &PathBuf| {
+            let mut folders = [&package.root, &package.home].into_iter();
+            !folders.any(|folder| {
+                fs_err::canonicalize(folder).is_ok_and(|folder| jdk.starts_with(folder))
+            })
+        };
         let named = self.built.project.surefire.jdk.as_deref();
         let outside = named.filter(|jdk| {
-            jdk.is_absolute()
-                && fs_err::canonicalize(jdk).is_ok_and(|jdk| {
-                    !inside
-                        .iter()
-                        .flatten()
-                        .any(|folder| jdk.starts_with(folder))
-                })
+            jdk.is_absolute() && fs_err::canonicalize(jdk).is_ok_and(|jdk| is_outside(&jdk))
         });
         jvm::find_java(self.context.commands, outside)
     }
@@ -208,24 +207,16 @@ impl<'a> ModuleContext<'a> {
 /// All lines of a file.
 const ALL: &[(u32, u32)] = &[(0, i32::MAX.unsigned_abs())];
 
-/// The lines of the targets that are judged by lines, by `folder/File.java` below the source root.
+/// The lines of the targets that are judged by lines, by `folder/File.java` below the source root; `None` if there are none.
 pub(crate) fn line_ranges(targets: &[TargetClass]) -> Option<Vec<(String, u32, u32)>> {
-    if targets
-        .iter()
-        .all(|target| target.extent.line_ranges().is_none())
-    {
-        return None;
+    let mut extents = targets.iter().map(|target| &target.extent);
+    let is_by_lines = extents.any(|extent| extent.line_ranges().is_some());
+    let mut all = Vec::new();
+    for target in targets {
+        let file = format!("{}.java", target.class.replace('.', "/"));
+        for (first, last) in target.extent.line_ranges().unwrap_or(ALL) {
+            all.push((file.clone(), *first, *last));
+        }
     }
-    Some(
-        targets
-            .iter()
-            .flat_map(|target| {
-                let file = format!("{}.java", target.class.replace('.', "/"));
-                let ranges = target.extent.line_ranges().unwrap_or(ALL).to_vec();
-                ranges
-                    .into_iter()
-                    .map(move |(first, last)| (file.clone(), first, last))
-            })
-            .collect(),
-    )
+    is_by_lines.then_some(all)
 }

@@ -42,7 +42,7 @@ impl ModuleContext<'_> {
         };
         let order = self.tier_order();
         if self.context.request.makes_map {
-            let likely = ladder.likely_tests()?;
+            let likely = ladder.likely_tests();
             if likely.makes_map && likely.touching.is_none() {
                 ladder.run_tier(Tier {
                     makes_map: true,
@@ -55,7 +55,7 @@ impl ModuleContext<'_> {
             ladder.run_tier(tier)?;
         }
         if order == TestTiers::OwnFirst && (ladder.last.is_none() || ladder.is_open()) {
-            for tier in ladder.tiers_after_own()? {
+            for tier in ladder.tiers_after_own() {
                 ladder.run_tier(tier)?;
                 if !ladder.is_open() {
                     break;
@@ -105,38 +105,32 @@ impl Ladder<'_, '_> {
         !self.open_classes().is_empty()
     }
 
-    fn tiers_after_own(&self) -> Result<Vec<Tier>, GateAbort> {
-        let confirms = self.module.context.request.confirms;
-        let likely = self.likely_tests()?;
-        Ok(tiers::after_own(
-            &self.merged.tests,
-            &self.all,
-            confirms,
-            likely,
-        ))
+    fn tiers_after_own(&self) -> Vec<Tier> {
+        let (own, confirms) = (&self.merged.tests, self.module.context.request.confirms);
+        tiers::after_own(own, &self.all, confirms, self.likely_tests())
     }
 
     /// The tests that are likely to kill, as far as the class files and the coverage map show them; none in place.
-    fn likely_tests(&self) -> Result<LikelyTests, GateAbort> {
-        let Some(now) = self.session.module_state()? else {
-            return Ok(LikelyTests::default());
+    fn likely_tests(&self) -> LikelyTests {
+        let Some(now) = self.session.module_state() else {
+            return LikelyTests::default();
         };
         let judged = self.judged_classes();
         let (maps, key) = self.known_maps();
         let map: Option<CoverageMap> = maps.recall(&key);
         let names = TestNames::new(&self.module.context.settings.test_names);
         let references = [&now.references, &now.production_references];
-        Ok(LikelyTests {
+        LikelyTests {
             touching: map
                 .and_then(|map| map.choose_tests(&now.state, &now.references, &judged, &self.all)),
             near: find_near_tests(references, &judged, &names),
             makes_map: true,
-        })
+        }
     }
 
     /// Keeps the coverage map that a run over all tests has made.
     fn keep_map(&self, coverage: ExecutedClasses) -> Result<(), GateAbort> {
-        let Some(CompiledModule { state, .. }) = self.session.module_state()? else {
+        let Some(CompiledModule { state, .. }) = self.session.module_state() else {
             return Ok(());
         };
         let map = CoverageMap {

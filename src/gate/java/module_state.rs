@@ -1,19 +1,17 @@
 //! The state of a module on which its tests depend, as digests that a coverage map is compared with.
 //!
-//! A file that cannot be read is an error; where the gate works in place there is no state, since files that no commit
-//! holds could change what tests do.
+//! Where the gate works in place there is no state, since files that no commit holds could change what tests do.
 
 use super::class_file;
-use super::classes::{ClassFiles, files_digest, is_class};
+use super::classes::ClassFiles;
 use super::context::ModuleContext;
 use super::coverage_map::{ModuleState, top_level};
 use super::maven::digest_parts;
 use super::reach::References;
-use crate::gate::GateAbort;
 use std::collections::BTreeMap;
 
 /// Raised when a state changes its meaning.
-const VERSION: &str = "3";
+const VERSION: &str = "4";
 
 /// A module as it was compiled.
 pub(crate) struct CompiledModule {
@@ -27,26 +25,16 @@ pub(crate) struct CompiledModule {
 
 impl ModuleContext<'_> {
     /// The module as it is now; `None` in place.
-    pub(crate) fn read_state(&self) -> Result<Option<CompiledModule>, GateAbort> {
-        let Some(files) = self
-            .context
-            .ports
-            .checkouts
-            .other_files(&self.context.package.root)
-        else {
-            return Ok(None);
-        };
+    pub(crate) fn read_state(&self) -> Option<CompiledModule> {
+        let (checkouts, package) = (self.context.ports.checkouts, self.context.package);
+        let files = checkouts.other_files(&package.root)?;
         let settings = self.context.settings;
-        let folders = self.built.class_folders();
-        let (own, others) = folders.split_at(2);
         let mut parts = vec![
             VERSION.to_owned(),
             self.built.key.clone(),
             settings.pit_version.clone(),
             files,
         ];
-        parts.push(files_digest(own, &|inside| !is_class(inside))?);
-        parts.push(files_digest(others, &|_| true)?);
         parts.extend(settings.jvm_args.iter().cloned());
         let (production, production_references) = summarize_classes(self.production());
         let (tests, references) = summarize_classes(self.tests());
@@ -55,11 +43,11 @@ impl ModuleContext<'_> {
             production,
             tests,
         };
-        Ok(Some(CompiledModule {
+        Some(CompiledModule {
             state,
             references,
             production_references,
-        }))
+        })
     }
 }
 

@@ -13,10 +13,9 @@ use crate::gate::scope::{GateScope, Module};
 use crate::gate::verdict::{EngineResult, ModuleResult};
 use crate::gate::{GatePorts, GateRequest, job_count, score_rule};
 use crate::mutation::Per;
-use crate::source::RepoPath;
 use crate::sys::poison::ignore_poison;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -125,13 +124,17 @@ pub(crate) fn judge_modules(
 /// modules run only for classes that the tests so far leave below the threshold, and the last result of a class counts.
 fn judge_in_turn(context: &PackageContext<'_>, modules: &[&Module]) -> Vec<ModuleResult> {
     let mut results: Vec<ModuleResult> = Vec::new();
-    let mut settled: BTreeSet<RepoPath> = BTreeSet::new();
+    let rule = score_rule(context.settings);
     for module in modules {
         let mut module = (*module).clone();
         let had_targets = !module.targets.is_empty();
-        module
-            .targets
-            .retain(|target| !settled.contains(&target.path));
+        module.targets.retain(|target| {
+            let judged = results.iter().flat_map(|result| &result.judged);
+            let mut scores = judged.map(|judged| &judged.score);
+            let score = scores.find(|score| score.path == target.path);
+            rule.per != Per::Class
+                || score.is_none_or(|score| rule.judge(std::slice::from_ref(score)).reached == 0)
+        });
         if had_targets
             && module.targets.is_empty()
             && module.changed_tests.is_empty()
@@ -140,16 +143,6 @@ fn judge_in_turn(context: &PackageContext<'_>, modules: &[&Module]) -> Vec<Modul
             continue;
         }
         let result = judge_module(context, &module);
-        if context.settings.per == Per::Class && result.aborts.is_empty() {
-            let rule = score_rule(context.settings);
-            let scores = result.judged.iter().map(|judged| &judged.score);
-            let failing: BTreeSet<&RepoPath> = scores
-                .filter(|score| rule.judge(std::slice::from_ref(*score)).reached == 0)
-                .map(|score| &score.path)
-                .collect();
-            let paths = module.targets.iter().map(|target| &target.path);
-            settled.extend(paths.filter(|path| !failing.contains(path)).cloned());
-        }
         for earlier in &mut results {
             earlier.judged.retain(|judged| {
                 let mut again = result.judged.iter();

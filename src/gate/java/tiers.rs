@@ -15,7 +15,7 @@ use super::class_scores::score_target;
 use super::report::PitReport;
 use crate::config::TestTiers;
 use crate::gate::scope::TargetClass;
-use crate::mutation::{ClassScore, Per, Rule};
+use crate::mutation::{ClassScore, MutantStatus, Per, Rule};
 use std::collections::BTreeSet;
 
 /// The tier of the tests that are likely to use a target much: a PASS that they give needs no map.
@@ -127,42 +127,25 @@ pub(crate) fn open_classes(
     targets: &[TargetClass],
     report: &PitReport,
 ) -> BTreeSet<String> {
-    unsettled_classes(rule, &target_scores(targets, report), report)
-}
-
-/// The scores of the targets that have mutants.
-fn target_scores(targets: &[TargetClass], report: &PitReport) -> Vec<ClassScore> {
-    let mut scores = Vec::new();
+    let mut judged = Vec::new();
     for target in targets {
         if let Some(counted) = report.classes.get(&target.class) {
-            scores.push(score_target(target, counted));
+            judged.push((counted, score_target(target, counted)));
         }
     }
-    scores
-}
-
-/// Returns the classes of these scores whose verdict more tests could still change.
-fn unsettled_classes(rule: Rule, scores: &[ClassScore], report: &PitReport) -> BTreeSet<String> {
-    let judgement = rule.judge(scores);
+    let scores: Vec<ClassScore> = judged.iter().map(|(_, score)| score.clone()).collect();
+    let judgement = rule.judge(&scores);
     if judgement.below.is_empty() && judgement.unknown.is_empty() {
         return BTreeSet::new();
     }
-    let needs_all = match rule.per {
-        Per::Class => !judgement.unknown.is_empty(),
-        Per::Package | Per::Task => true,
-    };
-    scores
-        .iter()
-        .enumerate()
-        .filter(|(index, _)| needs_all || judgement.failing.contains(index))
-        .map(|(_, score)| score.class.clone())
-        .filter(|class| {
-            report
-                .classes
-                .get(class)
-                .is_some_and(|counted| !counted.left.is_empty())
-        })
-        .collect()
+    let needs_all = rule.per != Per::Class || !judgement.unknown.is_empty();
+    let mut open = BTreeSet::new();
+    for (index, (counted, score)) in judged.into_iter().enumerate() {
+        if !counted.left.is_empty() && (needs_all || judgement.failing.contains(&index)) {
+            open.insert(score.class);
+        }
+    }
+    open
 }
 
 /// The classes that reach the threshold only because time-outs count as killed.
@@ -171,25 +154,22 @@ pub(crate) fn hanging_on_timeouts(
     targets: &[TargetClass],
     report: &PitReport,
 ) -> BTreeSet<String> {
-    let mut scores = target_scores(targets, report);
-    let mut without = scores.clone();
-    for score in &mut without {
-        let whole = score.floor.as_mut().map(|floor| &mut floor.whole);
-        for tally in std::iter::once(&mut score.tally).chain(whole) {
-            tally.survived += std::mem::take(&mut tally.timed_out);
+    let open_if = |status| open_classes(rule, targets, &report.with_timeouts_as(status));
+    // Time-outs alone are no pass, but which of them are real must be known first.
+    &open_if(MutantStatus::Survived) - &open_if(MutantStatus::Killed)
+}
+
+impl PitReport {
+    /// The report as if each time-out had this status.
+    fn with_timeouts_as(&self, status: MutantStatus) -> Self {
+        let mut report = self.clone();
+        for counted in report.classes.values_mut() {
+            let timeouts = counted.with_statuses(&[MutantStatus::TimedOut]);
+            let timeouts = timeouts.map(|(id, _)| (id.clone(), status)).collect();
+            counted.merge_later(&timeouts);
         }
+        report
     }
-    for tally in scores.iter_mut().map(|score| &mut score.tally) {
-        // Time-outs alone are no pass, but which of them are real must be known first.
-        tally.killed += std::mem::take(&mut tally.timed_out);
-    }
-    let now = unsettled_classes(rule, &scores, report);
-    let mut classes = unsettled_classes(rule, &without, report);
-    classes.retain(|class| {
-        let counted = report.classes.get(class);
-        !now.contains(class) && counted.is_some_and(|counted| counted.tally.timed_out > 0)
-    });
-    classes
 }
 
 #[cfg(test)]
@@ -197,7 +177,7 @@ mod tests {
     use super::*;
     use crate::gate::java::report::{CountedMutants, MutantId};
     use crate::gate::scope::MutationExtent;
-    use crate::mutation::{Coverage, Mutant, MutantStatus, NoCoverage, Tally};
+    use crate::mutation::{Coverage, Mutant, NoCoverage};
     use crate::source::RepoPath;
     use TestTiers::{All, Own, OwnFirst};
 
@@ -207,52 +187,22 @@ mod tests {
 
     #[test]
     fn a_class_hangs_on_time_outs_when_its_score_or_the_one_it_must_keep_rests_on_them() {
-        let tally = |killed, timed_out| Tally {
-            killed,
-            timed_out,
-            survived: 1,
-            ..Tally::default()
-        };
         let floor = |killed, total| Some(Coverage { killed, total });
-        let (none, killed) = (
-            Tally::default(),
-            Tally {
-                killed: 1,
-                ..Tally::default()
-            },
-        );
-        let timed_out = Tally {
-            timed_out: 1,
-            ..Tally::default()
-        };
+        // Mutants that are killed and that time out, those of them on changed lines, and the score to keep; one more lives.
         let all = [
-            ("Hangs", MutationExtent::Class, tally(2, 1), none, None),
-            ("Stands", MutationExtent::Class, tally(9, 1), none, None),
-            ("Low", MutationExtent::Class, tally(1, 1), none, None),
-            (
-                "Whole",
-                MutationExtent::Change(Vec::new()),
-                tally(2, 1),
-                killed,
-                floor(3, 4),
-            ),
-            (
-                "Changed",
-                MutationExtent::Change(Vec::new()),
-                tally(9, 1),
-                timed_out,
-                floor(1, 4),
-            ),
-            (
-                "Kept",
-                MutationExtent::Change(Vec::new()),
-                tally(2, 1),
-                killed,
-                floor(2, 4),
-            ),
+            ("Hangs", [2, 1], None, None),
+            ("Stands", [9, 1], None, None),
+            ("Low", [1, 1], None, None),
+            ("Whole", [2, 1], Some([1, 0]), floor(3, 4)),
+            ("Changed", [9, 1], Some([0, 1]), floor(1, 4)),
+            ("Kept", [2, 1], Some([1, 0]), floor(2, 4)),
         ];
         let (mut targets, mut report) = (Vec::new(), PitReport::default());
-        for (class, extent, tally, changed, floor) in all {
+        for (class, numbers, changed, floor) in all {
+            let extent = match changed {
+                Some(_) => MutationExtent::Change(Vec::new()),
+                None => MutationExtent::Class,
+            };
             targets.push(TargetClass {
                 package: "p".to_owned(),
                 path: RepoPath::parse(&format!("{class}.java")),
@@ -264,12 +214,22 @@ mod tests {
                 floor,
                 ..CountedMutants::default()
             };
-            let survivor = Mutant {
-                status: MutantStatus::Survived,
-                ..Mutant::default()
+            let mut count = |status, index: usize, is_changed| {
+                let id = MutantId {
+                    indexes: vec![format!("{status:?} {index}")],
+                    ..MutantId::default()
+                };
+                let mutant = Mutant {
+                    status,
+                    ..Mutant::default()
+                };
+                counted.count_mutant(id, mutant, is_changed);
             };
-            counted.count_mutant(MutantId::default(), survivor, false);
-            (counted.tally, counted.changed) = (tally, changed);
+            let [killed, timed_out] = changed.unwrap_or_default();
+            (0..numbers[0]).for_each(|index| count(MutantStatus::Killed, index, index < killed));
+            (0..numbers[1])
+                .for_each(|index| count(MutantStatus::TimedOut, index, index < timed_out));
+            count(MutantStatus::Survived, 0, false);
             report.classes.insert(class.to_owned(), counted);
         }
         let rule = Rule {

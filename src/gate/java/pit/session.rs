@@ -64,11 +64,9 @@ impl<'a> PitSession<'a> {
     }
 
     /// The module as it was compiled, read once: no run may change it. `None` in place.
-    pub(crate) fn module_state(&self) -> Result<Option<&CompiledModule>, GateAbort> {
-        if self.state.get().is_none() {
-            let _ = self.state.set(self.module.read_state()?);
-        }
-        Ok(self.state.get().and_then(Option::as_ref))
+    pub(crate) fn module_state(&self) -> Option<&CompiledModule> {
+        let state = self.state.get_or_init(|| self.module.read_state());
+        state.as_ref()
     }
 
     /// The lines that the module's targets are judged by.

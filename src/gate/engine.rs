@@ -79,7 +79,7 @@ impl MutationEngine {
     pub(super) fn find_scope(self, request: &GateRequest, settings: &GateSettings) -> GateScope {
         match self.of_files() {
             Some(engine) => files::scope_of(request, settings, engine),
-            None => java::scope_of(request, settings).0,
+            None => java::scope_of(request, settings),
         }
     }
 

@@ -156,15 +156,6 @@ impl Module {
             .unwrap_or(path)
             .to_owned()
     }
-
-    /// The path in the package of a file in this module.
-    pub(crate) fn path_inside(&self, path: &str) -> String {
-        if self.dir.is_empty() {
-            path.to_owned()
-        } else {
-            format!("{}/{path}", self.dir)
-        }
-    }
 }
 
 /// Scope of a gate: judged and omitted changes.

@@ -983,7 +983,7 @@ fn what_own_tests_leave_goes_to_the_others_and_the_counts_add_up() {
     );
     let (weak, commands) = bed.play_with(&own_first(), script());
     assert!(is_fail(&weak.verdict, "is 66% (2/3)"), "{weak:?}");
-    assert_eq!(asked(&commands), "FooTest | OtherTest");
+    assert_eq!(asked(&commands), "FooTest | FooTest,OtherTest");
     assert_eq!(option(&commands[1], "kept"), Some(kept));
     assert_eq!(
         (weak.survivors_total, weak.survivors[0].mutant.line),
@@ -1057,7 +1057,7 @@ fn red_tests_of_others_are_left_out_of_every_run_and_told_once() {
     );
     assert_eq!(
         asked(&commands),
-        "FooTest | OtherTest | OtherTest",
+        "FooTest | FooTest,OtherTest | FooTest,OtherTest",
         "a search, and its controls"
     );
     assert_eq!(good.verdict, Verdict::Pass);
@@ -1152,10 +1152,10 @@ fn a_test_that_fails_in_a_control_is_blamed_or_left_out_where_its_kills_decide()
     ];
     let (weak, commands) = bed.play_with(&own_first(), script);
     assert!(is_fail(&weak.verdict, "is 66% (2/3)"), "{weak:?}");
-    let both = "LaterTest,OtherTest";
+    let all = "FooTest,LaterTest,OtherTest";
     assert_eq!(
         asked(&commands),
-        format!("FooTest | {both} | {both} | {both} | LaterTest")
+        format!("FooTest | {all} | {all} | {all} | FooTest,LaterTest")
     );
     assert_eq!(
         told_jvms(&commands),

@@ -56,15 +56,10 @@ impl<'a> ModuleContext<'a> {
     /// Compiled test classes. Errors: test sources without test classes, since the build then skips its tests.
     pub(crate) fn test_classes(&self) -> Result<TestClasses, GateAbort> {
         let include = &self.context.settings.tests_include;
-        let project = &self.built.project;
-        let tests =
-            test_classes::find_test_classes(project, &self.maven.home, self.tests(), include);
-        let below = self.module.path_inside("src/test/");
-        let has_sources = self
-            .context
-            .tests
-            .iter()
-            .any(|test| test.starts_with(&below) && JavaPath::parse_path(test).is_some());
+        let (project, home) = (&self.built.project, &self.maven.home);
+        let tests = test_classes::find_test_classes(project, home, self.tests(), include);
+        let mut roots = test_classes::source_roots(project, home).into_iter();
+        let has_sources = roots.any(|root| root.is_dir());
         if tests.asked.is_empty() && tests.left_out.is_empty() && has_sources {
             return Err(self.blame_build(
                 format!(

@@ -171,10 +171,7 @@ impl Ladder<'_, '_> {
         } else {
             self.remaining_mutants()
         };
-        let has_controls = is_first
-            || filter.mutants.is_none()
-            || tier.is_near()
-            || self.session.is_quick(&tier.tests);
+        let has_controls = is_first || tier.is_near() || self.session.is_quick(&tier.tests);
         let run = PitRun {
             timeout: self.session.mutant_timeout(&tier.tests),
             aim: if has_controls {
@@ -185,10 +182,10 @@ impl Ladder<'_, '_> {
             makes_map: tier.makes_map,
             ..PitRun::new(tier.name, &tier.tests, &filter)
         };
-        let note = match tier.makes_map {
-            true => "makes the coverage map",
-            false if is_first => "",
-            false => "what is left",
+        let note = if tier.makes_map {
+            "makes the coverage map"
+        } else {
+            ""
         };
         let mut report = self.session.run_pit(&run, note, self.result)?;
         if tier.makes_map {

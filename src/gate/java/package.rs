@@ -21,8 +21,6 @@ pub(crate) struct PackageContext<'a> {
     /// The ports to the outside.
     pub(crate) ports: &'a GatePorts<'a>,
     pub(crate) package: &'a GatePackage,
-    /// Test sources of the package.
-    pub(crate) tests: &'a BTreeSet<String>,
     /// Starts its programs.
     pub(crate) commands: &'a Commands<'a>,
     /// PIT's threads.

@@ -3,7 +3,7 @@
 //! Modules of one package are judged one after the other (they share output folders), packages side by side within
 //! the configured number of jobs.
 
-use super::listing::{Listing, list_package};
+use super::listing::list_package;
 use super::module::judge_module;
 use super::package::PackageContext;
 use super::scope::find_scope;
@@ -19,25 +19,18 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// Finds the classes to judge, and lists the packages.
-pub(crate) fn scope_of(
-    request: &GateRequest,
-    settings: &GateSettings,
-) -> (GateScope, Vec<Listing>) {
-    let listings = match request
-        .packages
-        .iter()
-        .map(list_package)
-        .collect::<Result<Vec<_>, _>>()
-    {
+/// Finds the classes to judge.
+pub(crate) fn scope_of(request: &GateRequest, settings: &GateSettings) -> GateScope {
+    let listings: Result<Vec<_>, _> = request.packages.iter().map(list_package).collect();
+    let listings = match listings {
         Ok(listings) => listings,
-        Err(abort) => return (GateScope::refuse_all(abort), Vec::new()),
+        Err(abort) => return GateScope::refuse_all(abort),
     };
     let mut scope = find_scope(request, settings, &listings);
     if let Some(shard) = request.shard {
         scope.keep_share(shard);
     }
-    (scope, listings)
+    scope
 }
 
 /// Judges the modules of all packages.
@@ -46,7 +39,7 @@ pub(crate) fn judge_modules(
     settings: &GateSettings,
     ports: &GatePorts<'_>,
 ) -> EngineResult {
-    let (scope, listings) = scope_of(request, settings);
+    let scope = scope_of(request, settings);
     if !scope.aborts.is_empty() {
         return EngineResult {
             scope,
@@ -92,7 +85,6 @@ pub(crate) fn judge_modules(
                 request,
                 settings,
                 package: &request.packages[*index],
-                tests: &listings[*index].tests,
                 commands: &commands,
                 threads: jobs / side_by_side,
                 sole_module,

@@ -303,19 +303,13 @@ impl Sorter<'_> {
 
     /// The nearest directory upward with a build file, and its tool. A command's modules need only sources below `src/`.
     fn find_module(&self, path: &str) -> Option<(String, BuildTool)> {
+        let mut folders = Path::new(path).ancestors().skip(1);
         if self.is_by_command {
-            let java = JavaPath::parse_path(path);
-            let dir = match &java {
-                Some(java) => Some(java.module.as_str()).filter(|dir| self.holds_sources(dir)),
-                None => Path::new(path)
-                    .ancestors()
-                    .skip(1)
-                    .filter_map(Path::to_str)
-                    .find(|dir| self.holds_sources(dir)),
-            };
-            return Some((dir?.to_owned(), BuildTool::Gradle));
+            let mut folders = folders.filter_map(Path::to_str);
+            let dir = folders.find(|dir| self.holds_sources(dir))?;
+            return Some((dir.to_owned(), BuildTool::Gradle));
         }
-        Path::new(path).ancestors().skip(1).find_map(|dir| {
+        folders.find_map(|dir| {
             let (_, tool) = BUILD_FILES.iter().find(|(name, _): &&(&str, BuildTool)| {
                 dir.join(name)
                     .to_str()

@@ -35,8 +35,7 @@ pub(crate) fn find_test_classes(
     classes: &ClassFiles,
     include: &[String],
 ) -> TestClasses {
-    let mut roots = vec![PathBuf::from(&project.test_sources)];
-    roots.extend(LANGUAGES.map(|(language, _)| home.join("src/test").join(language)));
+    let roots = source_roots(project, home);
     let tests = classes.keys().filter(|stem| {
         let nested = stem
             .rsplit('/')
@@ -55,6 +54,13 @@ pub(crate) fn find_test_classes(
     let [asked, left_out] =
         [asked, left_out].map(|stems| stems.iter().map(|stem| stem.replace('/', ".")).collect());
     TestClasses { asked, left_out }
+}
+
+/// The folders of a module that may hold sources of tests.
+pub(crate) fn source_roots(project: &Project, home: &Path) -> Vec<PathBuf> {
+    let mut roots = vec![PathBuf::from(&project.test_sources)];
+    roots.extend(LANGUAGES.map(|(language, _)| home.join("src/test").join(language)));
+    roots
 }
 
 /// Returns a function that is true for a class (`com/acme/FooTest`) that runs: it is named, or Surefire runs it, or neither

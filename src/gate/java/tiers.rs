@@ -1,15 +1,14 @@
 //! The order in which tests run: tier after tier until every class is settled.
 //!
 //! Pure. A class is settled only when more tests could not change its verdict. Each tier runs only tests that earlier tiers did not
-//! run, but a tier that makes a map, or confirms a FAIL that blocks, runs all tests in one run: tests that share state may kill
-//! together what none kills alone.
+//! run, but the last runs all in one run: tests that share state may kill together what none kills alone.
 //!
 //! | tier | tests | when |
 //! |---|---|---|
 //! | `own` | the targets' own tests, and those that the task changed | first |
 //! | `touching` | tests that execute a target, by the coverage map, at most half of all | there is a map |
 //! | `near` | tests that name a target or belong to a caller, at most a quarter of all | `touching` is not there |
-//! | `all` | all others; all, where the run makes a map or a FAIL would block | `touching` is not there, or a FAIL would block |
+//! | `all` | all | `touching` is not there, or a FAIL would block |
 
 use super::class_scores::score_target;
 use super::report::PitReport;
@@ -92,7 +91,6 @@ pub(crate) fn after_own(
         return Vec::new();
     }
     let mut tiers = Vec::new();
-    let mut others = all - own;
     match &likely.touching {
         Some(touching) if MAX_TOUCHING_SHARE * touching.len() <= all.len() => {
             let touching = touching - own;
@@ -107,16 +105,13 @@ pub(crate) fn after_own(
         _ => {
             let near = &(all & &likely.near) - own;
             if !near.is_empty() && MAX_NEAR_SHARE * (near.len() + own.len()) <= all.len() {
-                others = &others - &near;
                 tiers.push(Tier::new(NEAR, near));
             }
         }
     }
-    let makes_map = likely.makes_map && likely.touching.is_none();
-    let tests = if makes_map || confirms { all } else { &others };
     tiers.push(Tier {
-        makes_map,
-        ..Tier::all_tests(tests)
+        makes_map: likely.makes_map && likely.touching.is_none(),
+        ..Tier::all_tests(all)
     });
     tiers
 }
@@ -288,7 +283,7 @@ mod tests {
             (&[], &["A", "B"], false, "touching:AB"),
             (&[], &[], false, "touching:"),
             // More than half: no map would say less.
-            (&["A"], &["A", "B", "C"], false, "own:A all:BCD"),
+            (&["A"], &["A", "B", "C"], false, "own:A all:ABCD"),
             (&["A"], &["A", "B", "C"], true, "own:A all:ABCD"),
         ] {
             assert_eq!(told(OwnFirst, own, Ok(chosen), &["D"], confirms), ladder);
@@ -306,13 +301,12 @@ mod tests {
             (&["A"], outdated, &[], true, "own:A all:ABCD map"),
             (&[], outdated, &[], false, "all:ABCD map"),
             (&["A", "B", "C", "D"], outdated, &[], true, "own:ABCD"),
-            (&["A"], in_place, &[], false, "own:A all:BCD"),
-            // A verdict that blocks is that of one run.
+            (&["A"], in_place, &[], false, "own:A all:ABCD"),
             (&["A"], in_place, &[], true, "own:A all:ABCD"),
             (&[], in_place, &[], false, "all:ABCD"),
             (&[], outdated, &["B"], false, "near:B all:ABCD map"),
             (&[], outdated, &["B"], true, "near:B all:ABCD map"),
-            (&[], in_place, &["B"], false, "near:B all:ACD"),
+            (&[], in_place, &["B"], false, "near:B all:ABCD"),
             (&["A"], outdated, &["A"], false, "own:A all:ABCD map"),
             // More than a quarter, alone and with those before.
             (&[], outdated, &["A", "B"], false, "all:ABCD map"),

@@ -7,8 +7,6 @@ use super::super::listing::LANGUAGES;
 /// The path of production code in Java or of a test in any of these languages, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct JavaPath {
-    /// The folder that holds `src/`; empty for the top.
-    pub(crate) module: String,
     /// Below `src/test/`, not `src/main/`.
     pub(crate) test: bool,
     /// The folders below the source root, `/`-separated; empty for the default package.
@@ -22,17 +20,12 @@ impl JavaPath {
     /// folder of this kind is the root (Maven's standard directory layout): to build tools all below it is alike.
     pub(crate) fn parse_path(path: &str) -> Option<Self> {
         let starts = std::iter::once(0).chain(path.match_indices('/').map(|(at, _)| at + 1));
-        let (module, test, root, inside) = starts.into_iter().find_map(|at| {
+        let (test, root, inside) = starts.into_iter().find_map(|at| {
             let (side, below) = path[at..].strip_prefix("src/")?.split_once('/')?;
             let (root, inside) = below.split_once('/')?;
             let is_main =
                 side == "main" && (root == "resources" || LANGUAGES.iter().any(|l| l.0 == root));
-            (is_main || side == "test").then_some((
-                path[..at].trim_end_matches('/'),
-                !is_main,
-                root,
-                inside,
-            ))
+            (is_main || side == "test").then_some((!is_main, root, inside))
         })?;
         let (inside, end) = inside.rsplit_once('.')?;
         let known = if test {
@@ -43,7 +36,6 @@ impl JavaPath {
         let is_known = known.iter().any(|l| l.0 == root) && known.iter().any(|l| l.1 == end);
         let (folder, stem) = inside.rsplit_once('/').unwrap_or(("", inside));
         is_known.then(|| Self {
-            module: module.to_owned(),
             test,
             folder: folder.to_owned(),
             stem: stem.to_owned(),

@@ -21,7 +21,7 @@ const VERSION: &str = "4";
 
 /// The state of a module's base.
 pub(crate) enum Base<'a> {
-    /// There is none: the gate works in place, or the module was not there.
+    /// The gate works in place, or the module did not exist.
     Absent,
     /// It could not be checked out, or does not compile: a whole sentence.
     Unusable(String),

@@ -81,7 +81,10 @@ pub(crate) fn run_changed_tests(context: &ModuleContext<'_>) -> Result<(), GateA
             reasons.extend(failed_tests(&call));
             Err(GateAbort::Fail { reasons })
         }
-        Some(trouble) => Err(context.abort_for(trouble)),
+        Some(trouble) => {
+            let (package, module) = (&context.context.package.name, context.module);
+            Err(trouble.into_abort(package, &module.dir, module.build_changed))
+        }
         None => Ok(()),
     }
 }

@@ -12,19 +12,16 @@ use std::collections::BTreeSet;
 
 /// The score of a target: of its changed lines where the score at its base binds the class as a whole.
 pub(crate) fn score_target(target: &TargetClass, counted: &CountedMutants) -> ClassScore {
-    let floor = counted
-        .floor
-        .filter(|_| matches!(target.extent, MutationExtent::Change(_)));
     ClassScore {
         package: target.package.clone(),
         path: target.path.clone(),
         class: target.class.clone(),
-        tally: if floor.is_some() {
+        tally: if counted.floor.is_some() {
             counted.changed
         } else {
             counted.tally
         },
-        floor: floor.map(|base| Floor {
+        floor: counted.floor.map(|base| Floor {
             whole: counted.tally,
             base,
         }),
@@ -32,17 +29,19 @@ pub(crate) fn score_target(target: &TargetClass, counted: &CountedMutants) -> Cl
 }
 
 impl ModuleResult {
-    /// Takes over the counts of a package's targets; returns those without any mutant.
-    pub(crate) fn add_scores<'t>(
+    /// Takes over the counts of a package's targets.
+    pub(crate) fn add_scores(
         &mut self,
-        targets: &'t [TargetClass],
+        targets: &[TargetClass],
         report: &PitReport,
         package: &GatePackage,
-    ) -> Vec<&'t TargetClass> {
-        let mut empty = Vec::new();
+    ) {
         for target in targets {
             let Some(counted) = report.classes.get(&target.class) else {
-                empty.push(target);
+                self.nothing.push(match target.extent {
+                    MutationExtent::Lines(_) => format!("the changed lines of {}", target.class),
+                    _ => target.class.clone(),
+                });
                 continue;
             };
             let unjudged: BTreeSet<String> = counted
@@ -78,6 +77,5 @@ impl ModuleResult {
                 source,
             ));
         }
-        empty
     }
 }

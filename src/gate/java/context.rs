@@ -3,7 +3,7 @@
 use super::class_file;
 use super::classes::{ClassFiles, is_java, read_classes};
 use super::jvm;
-use super::maven::{Built, Maven, MavenTrouble};
+use super::maven::{Built, Maven};
 use super::package::PackageContext;
 use super::report::Owners;
 use super::scope::JavaPath;
@@ -95,15 +95,6 @@ impl<'a> ModuleContext<'a> {
         } else {
             GateAbort::setup(why, hint)
         }
-    }
-
-    /// Returns the abort of a module whose build failed.
-    pub(crate) fn abort_for(&self, trouble: MavenTrouble) -> GateAbort {
-        trouble.into_abort(
-            &self.context.package.name,
-            &self.module.dir,
-            self.module.build_changed,
-        )
     }
 
     /// `<package>/<folder>` for messages.
@@ -202,7 +193,7 @@ impl<'a> ModuleContext<'a> {
 /// All lines of a file.
 const ALL: &[(u32, u32)] = &[(0, i32::MAX.unsigned_abs())];
 
-/// The lines of the targets that are judged by lines, by `folder/File.java` below the source root; `None` if there are none.
+/// The lines of the targets that are judged by lines, by `folder/File.java` below the source root; `None` to judge whole classes.
 pub(crate) fn line_ranges(targets: &[TargetClass]) -> Option<Vec<(String, u32, u32)>> {
     let mut extents = targets.iter().map(|target| &target.extent);
     let is_by_lines = extents.any(|extent| extent.line_ranges().is_some());

@@ -37,7 +37,6 @@ impl ModuleContext<'_> {
             session,
             all: asked,
             merged: PitReport::default(),
-            last: None,
             result,
         };
         let order = self.tier_order();
@@ -51,10 +50,12 @@ impl ModuleContext<'_> {
                 return ladder.conclude_ladder();
             }
         }
-        if let Some(tier) = tiers::first_tier(order, &self.accountable_tests(), &ladder.all) {
+        let first = tiers::first_tier(order, &self.accountable_tests(), &ladder.all);
+        let is_without_own = first.is_none();
+        if let Some(tier) = first {
             ladder.run_tier(tier)?;
         }
-        if order == TestTiers::OwnFirst && (ladder.last.is_none() || ladder.is_open()) {
+        if order == TestTiers::OwnFirst && (is_without_own || ladder.is_open()) {
             for tier in ladder.tiers_after_own() {
                 ladder.run_tier(tier)?;
                 if !ladder.is_open() {
@@ -83,8 +84,6 @@ struct Ladder<'a, 'm> {
     all: BTreeSet<String>,
     /// The findings of all runs so far.
     merged: PitReport,
-    /// The name of the last tier.
-    last: Option<&'static str>,
     result: &'m mut ModuleResult,
 }
 
@@ -156,10 +155,12 @@ impl Ladder<'_, '_> {
 
     /// Runs a tier, and again without the tests that failed in a control while these could decide.
     fn run_tier(&mut self, mut tier: Tier) -> Result<(), GateAbort> {
-        self.last = Some(tier.name);
         while self.run_tier_once(&tier)? {
             tier.makes_map = false;
         }
+        // The page of the last tier alone is kept.
+        self.result.reports.clear();
+        self.session.note_report(tier.name, self.result);
         Ok(())
     }
 
@@ -321,9 +322,6 @@ impl Ladder<'_, '_> {
             return Err(self.session.unclear_verdict(&format!(
                 "tests that kill mutants of {class} time out or end the JVM in PIT's worker although nothing was mutated"
             )));
-        }
-        if let Some(name) = self.last {
-            self.session.note_report(name, self.result);
         }
         Ok(self.merged)
     }

@@ -14,7 +14,7 @@ use super::maven::{GRADLE_COMMAND, Maven, MavenTrouble, RECOMPILED};
 use super::package::PackageContext;
 use crate::config;
 use crate::gate::files::is_older;
-use crate::gate::scope::{BuildTool, Module, MutationExtent};
+use crate::gate::scope::{BuildTool, Module};
 use crate::gate::verdict::ModuleResult;
 use crate::gate::{Build, GateAbort};
 use crate::mutation::TracePhase;
@@ -115,8 +115,10 @@ fn blame_build_failure(
     module: &Module,
     trouble: MavenTrouble,
 ) -> GateAbort {
-    let clean = context.settings.folder == config::GateFolder::Clean;
     let abort = trouble.into_abort(&context.package.name, &module.dir, module.build_changed);
+    if context.settings.folder != config::GateFolder::Clean {
+        return abort;
+    }
     let in_place = format!(
         "If the build needs files that git does not hold, name them under gates.{0}.keep, or set gates.{0}.where: in-place.",
         context.request.name
@@ -126,12 +128,8 @@ fn blame_build_failure(
             why,
             hint,
             transient: false,
-        } if clean => GateAbort::Error {
-            why,
-            hint: format!("{hint} {in_place}"),
-            transient: false,
-        },
-        GateAbort::Fail { reasons } if clean => match build_base(context, module) {
+        } => GateAbort::setup(why, format!("{hint} {in_place}")),
+        GateAbort::Fail { reasons } => match build_base(context, module) {
             Ok(Base::Absent | Base::Built(_)) => GateAbort::Fail { reasons },
             Ok(Base::Unusable(why)) => GateAbort::setup(
                 format!(
@@ -156,13 +154,7 @@ impl ModuleContext<'_> {
         if !targets.is_empty() {
             self.check_classes()?;
             let report = self.measure_targets(result)?;
-            let empty = result.add_scores(targets, &report, self.context.package);
-            result
-                .nothing
-                .extend(empty.iter().map(|target| match target.extent {
-                    MutationExtent::Lines(_) => format!("the changed lines of {}", target.class),
-                    _ => target.class.clone(),
-                }));
+            result.add_scores(targets, &report, self.context.package);
         }
         if result.judged.is_empty() && result.aborts.is_empty() {
             (self.context.ports.progress)(&format!(
@@ -174,7 +166,7 @@ impl ModuleContext<'_> {
         Ok(())
     }
 
-    /// No class may stand beside the tests under the name of a production class: it would be judged in its place.
+    /// No class of the tests may have the name of a production class: it would be judged in its place.
     fn check_doubles(&self) -> Result<(), GateAbort> {
         let doubles: Vec<String> = self
             .tests()
@@ -239,15 +231,15 @@ impl ModuleContext<'_> {
 
     /// No class may name PIT or ralph's plugin for it: it could ask which mutant runs.
     fn check_who_names_pit(&self) -> Result<(), GateAbort> {
-        let mut asking = BTreeSet::new();
-        for (class, bytes) in self.classes.iter().flatten() {
-            if PIT
-                .iter()
-                .any(|name| memmem::find(bytes, name.as_bytes()).is_some())
-            {
-                asking.insert(top_level(class).replace('/', "."));
-            }
-        }
+        let names_pit = |bytes: &[u8]| {
+            let mut names = PIT.iter();
+            names.any(|name| memmem::find(bytes, name.as_bytes()).is_some())
+        };
+        let all = self.classes.iter().flatten();
+        let asking: BTreeSet<String> = all
+            .filter(|(_, bytes)| names_pit(bytes))
+            .map(|(class, _)| top_level(class).replace('/', "."))
+            .collect();
         let accountable_tests = self.accountable_tests();
         let Some(class) = asking
             .intersection(&accountable_tests)

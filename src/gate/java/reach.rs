@@ -31,19 +31,19 @@ pub(crate) fn find_near_tests(
     names: &TestNames,
 ) -> BTreeSet<String> {
     let callers = classes_naming(production, wanted);
-    let split = |class: &str| match class.rsplit_once('.') {
-        Some((package, name)) => (package.to_owned(), name.to_owned()),
-        None => (String::new(), class.to_owned()),
-    };
     let mut near = classes_naming(tests, wanted);
     for test in tests.keys() {
-        let (package, name) = split(test);
-        let mut callers = callers.iter().map(|caller| split(caller));
-        if callers.any(|(other, class)| other == package && names.is_test_of(&name, &class)) {
+        let is_test_of = |class: &String| names.is_test_of(simple_name(test), simple_name(class));
+        if callers.iter().any(is_test_of) {
             near.insert(test.clone());
         }
     }
     near
+}
+
+/// Returns a class's name without its package.
+fn simple_name(class: &str) -> &str {
+    class.rsplit('.').next().unwrap_or(class)
 }
 
 /// Returns the classes that name one of `wanted`.
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn near_are_tests_that_name_a_class_and_own_tests_of_its_callers_in_their_package() {
+    fn near_are_tests_that_name_a_class_and_own_tests_of_its_callers() {
         let named = |all: &[(&str, &str)]| -> References {
             let entry = |(class, names): &(&str, &str)| {
                 (
@@ -105,7 +105,6 @@ mod tests {
             ("a.FooTest", "a.Foo"),
             ("b.NamesIt", "a.Foo"),
             ("a.CallerTest", "a.Caller"),
-            ("b.CallerTest", "b.Caller"),
             ("a.FarTest", "a.Far"),
         ]);
         let wanted = BTreeSet::from(["a.Foo".to_owned()]);

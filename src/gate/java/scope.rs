@@ -208,7 +208,7 @@ impl Sorter<'_> {
         })
     }
 
-    /// Where no changed class is judged, those whose own tests check less than before are.
+    /// Adds classes whose own tests check less than before, if no changed class is judged.
     fn sort_weakened(&mut self) {
         let weakened = &self.package.weakened;
         let mut modules = self.modules.values();

@@ -64,7 +64,7 @@ pub(crate) fn first_tier(
     match tiers {
         TestTiers::All => Some(Tier::all_tests(all)),
         TestTiers::OwnFirst if own.is_empty() => None,
-        // Mutants that no test reaches are survivors: one run must say how many there are.
+        // Mutants that no test reaches are survivors: one run must count them.
         TestTiers::OwnFirst | TestTiers::Own => Some(Tier::new("own", own)),
     }
 }
@@ -94,7 +94,7 @@ pub(crate) fn after_own(
     match &likely.touching {
         Some(touching) if MAX_TOUCHING_SHARE * touching.len() <= all.len() => {
             let touching = touching - own;
-            // One run must say how many mutants no test reaches.
+            // One run must count the mutants that no test reaches.
             if own.is_empty() || !touching.is_empty() {
                 tiers.push(Tier::new("touching", touching));
             }

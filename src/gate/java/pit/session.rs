@@ -63,7 +63,7 @@ impl<'a> PitSession<'a> {
         })
     }
 
-    /// The module as it was compiled, read once: no run may change it. `None` in place.
+    /// The compiled module, read once: no run may change it. `None` in place.
     pub(crate) fn module_state(&self) -> Option<&CompiledModule> {
         let state = self.state.get_or_init(|| self.module.read_state());
         state.as_ref()

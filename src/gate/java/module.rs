@@ -140,7 +140,7 @@ fn blame_build_failure(
             ),
             Err(abort) => abort,
         },
-        abort => abort,
+        abort @ GateAbort::Error { .. } => abort,
     }
 }
 

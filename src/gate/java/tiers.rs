@@ -85,7 +85,7 @@ pub(crate) fn after_own(
     own: &BTreeSet<String>,
     all: &BTreeSet<String>,
     confirms: bool,
-    likely: LikelyTests,
+    likely: &LikelyTests,
 ) -> Vec<Tier> {
     if own.is_superset(all) && !own.is_empty() {
         return Vec::new();
@@ -262,7 +262,7 @@ mod tests {
         if tiers == OwnFirst {
             let own = ladder.first().map(|tier| tier.tests.clone());
             let own = own.unwrap_or_default();
-            ladder.extend(after_own(&own, &all, confirms, likely));
+            ladder.extend(after_own(&own, &all, confirms, &likely));
         }
         let tier = |tier: &Tier| {
             let tests: Vec<&str> = tier.tests.iter().map(String::as_str).collect();

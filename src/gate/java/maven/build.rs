@@ -132,7 +132,7 @@ impl Maven<'_> {
                     let proven = self.prove_compiler(&built, &call.output)?;
                     return Ok(Ok((built, ("compile", KNOWN[usize::from(proven)]))));
                 }
-                Some(trouble) if trouble.cause.kind == TroubleKind::Compile => {
+                Some(trouble) if trouble.kind == TroubleKind::Compile => {
                     return Ok(Err(trouble));
                 }
                 Some(_) => {}

@@ -6,15 +6,14 @@
 mod build;
 mod cache;
 mod command;
-mod goals;
 mod javac;
 mod poms;
 mod project;
 mod recipe;
 mod trouble;
 
-pub(crate) use build::{Built, RECOMPILED};
-pub(crate) use cache::digest_parts;
+pub(crate) use crate::source::digest_parts;
+pub(crate) use build::Built;
 pub use command::GRADLE_COMMAND;
 pub use poms::{PomLinks, follow_link, pom_links};
 pub(crate) use project::Project;
@@ -73,36 +72,17 @@ impl<'a> Maven<'a> {
     ) -> Result<Self, GateAbort> {
         let command = context.settings.classpath_command.as_deref();
         let command = command.filter(|_| module.tool == BuildTool::Gradle);
-        let wrapper = root.join("mvnw");
-        let of_package = of_package(&context.package.name);
-        let program = if command.is_some() {
-            PathBuf::new()
-        } else if is_program(&wrapper) {
-            if read_text(&wrapper, 100).contains("\r\n") {
-                let why = format!("mvnw{of_package} has Windows line ends and cannot run.");
-                let hint = "Write `mvnw text eol=lf` into .gitattributes, then commit `git add --renormalize mvnw`.";
-                return Err(GateAbort::setup(why, hint));
-            }
-            wrapper
-        } else if let Some(program) = context.commands.find_program("mvn") {
-            program
-        } else {
-            let (what, hint) = if wrapper.is_file() {
-                (
-                    "is not executable",
-                    "Commit `git update-index --chmod=+x mvnw`, or install Maven.",
-                )
-            } else {
-                (
-                    "is not there",
-                    "Install Maven, or add the Maven wrapper to the package.",
-                )
-            };
-            let why = format!(
-                "Maven was not found: mvn is not on the PATH, and mvnw{of_package} {what}."
-            );
-            return Err(GateAbort::setup(why, hint));
-        };
+        let wrapper = Some(root.join("mvnw")).filter(|wrapper| is_program(wrapper));
+        let program = wrapper.or_else(|| context.commands.find_program("mvn"));
+        if program.is_none() && command.is_none() {
+            let package = of_package(&context.package.name);
+            return Err(GateAbort::setup(
+                format!(
+                    "Maven was not found: mvn is not on the PATH, and there is no mvnw{package} that is executable."
+                ),
+                "Install Maven, or commit the Maven wrapper with `git update-index --add --chmod=+x mvnw`.",
+            ));
+        }
         let own = context
             .commands
             .variable_value("MAVEN_OPTS")
@@ -120,7 +100,7 @@ impl<'a> Maven<'a> {
             dir,
             home,
             folder,
-            program,
+            program: program.unwrap_or_default(),
             options,
         })
     }
@@ -320,7 +300,7 @@ impl<'a> Maven<'a> {
         match &call.end {
             ProcessEnd::NotStarted { why } => Err(GateAbort::setup(
                 format!("The build could not be started: {}.", text::line(why, 300)),
-                "Check mvnw of the package, mvn on the PATH, or gates.<NAME>.classpath_command.",
+                "Check mvnw of the package (its lines must end in LF alone), mvn on the PATH, or gates.<NAME>.classpath_command.",
             )),
             ProcessEnd::Signalled { signal } => Err(GateAbort::transient(
                 format!("The build was ended by signal {signal} in package {package}."),

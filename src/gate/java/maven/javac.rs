@@ -9,12 +9,10 @@ mod source_set;
 #[cfg(test)]
 mod tests;
 
-pub(super) use reached::sources_by_class;
-
 use super::Project;
 use super::recipe::Recipe;
 use crate::gate::commands::Commands;
-use crate::gate::java::classes::{is_class, read_file};
+use crate::gate::java::classes::read_file;
 use crate::gate::java::jvm;
 use crate::gate::{ChangedJava, GateAbort};
 use reached::{ClassNames, ReachedSources};
@@ -29,8 +27,7 @@ pub(super) struct Javac<'a> {
     program: PathBuf,
     home: &'a Path,
     main: SourceSet<'a>,
-    tests: Option<SourceSet<'a>>,
-    test_classes: &'a Path,
+    tests: SourceSet<'a>,
 }
 
 impl<'a> Javac<'a> {
@@ -42,41 +39,32 @@ impl<'a> Javac<'a> {
         project: &'a Project,
         recipe: &'a Recipe,
     ) -> Option<Self> {
-        let compiling = &project.compiling;
         let main = SourceSet {
-            call: &recipe.main,
+            arguments: &recipe.main,
             sources: Path::new(&project.sources),
             classes: Path::new(&project.classes),
-            resources: &compiling.resources,
+            resources: &project.resources,
         };
-        let tests = recipe.tests.as_ref().map(|call| SourceSet {
-            call,
+        let tests = SourceSet {
+            arguments: &recipe.tests,
             sources: Path::new(&project.test_sources),
             classes: Path::new(&project.test_classes),
-            resources: &compiling.test_resources,
-        });
-        let usual = compiling.is_usual
-            && main.is_at(&home.join("src/main/java"))
-            && tests
-                .as_ref()
-                .is_none_or(|tests| tests.is_at(&home.join("src/test/java")));
-        let test_classes = Path::new(&project.test_classes);
-        usual.then_some(Self {
+            resources: &project.test_resources,
+        };
+        let is_usual =
+            main.is_at(&home.join("src/main/java")) && tests.is_at(&home.join("src/test/java"));
+        is_usual.then_some(Self {
             commands,
             program,
             home,
             main,
             tests,
-            test_classes,
         })
     }
 
     /// True if it makes the classes that Maven has just made of the same sources.
     pub(super) fn proves_equal(&self) -> Result<bool, GateAbort> {
-        for set in [Some(&self.main), self.tests.as_ref()]
-            .into_iter()
-            .flatten()
-        {
+        for set in [&self.main, &self.tests] {
             let Some(sources) = set.files_to_compile() else {
                 return Ok(false);
             };
@@ -85,11 +73,7 @@ impl<'a> Javac<'a> {
                 return Ok(false);
             }
         }
-        if self.tests.is_some() {
-            return Ok(true);
-        }
-        let files = files_below(self.test_classes);
-        Ok(files.is_ok_and(|files| !files.iter().any(|file| is_class(file))))
+        Ok(true)
     }
 
     /// Compiles what changed; of the tests also what can see that of the production code.
@@ -103,28 +87,19 @@ impl<'a> Javac<'a> {
             return Ok(false);
         }
         let mut seen = Some(ClassNames::new());
-        if !stale.main.is_empty() {
-            let Some(reached) = ReachedSources::reached_by(&self.main, &stale.main, seen) else {
+        for (set, changed) in [(&self.main, &stale.main), (&self.tests, &stale.tests)] {
+            if changed.is_empty() && seen.as_ref().is_some_and(ClassNames::is_empty) {
+                continue;
+            }
+            let Some(reached) = ReachedSources::reached_by(set, changed, seen) else {
                 return Ok(false);
             };
-            if !self.replace_classes(&self.main, &reached)? {
+            if !self.replace_classes(set, &reached)? {
                 return Ok(false);
             }
-            // Production classes that take part in compiling the tests do so with their code.
-            let help = self.main.offers_processors()
-                || self.tests.as_ref().is_some_and(SourceSet::names_processors);
-            seen = reached.names.filter(|_| !help);
+            seen = reached.names;
         }
-        let Some(tests) = &self.tests else {
-            return Ok(stale.tests.is_empty());
-        };
-        if stale.tests.is_empty() && seen.as_ref().is_some_and(ClassNames::is_empty) {
-            return Ok(true);
-        }
-        match ReachedSources::reached_by(tests, &stale.tests, seen) {
-            Some(reached) => self.replace_classes(tests, &reached),
-            None => Ok(false),
-        }
+        Ok(true)
     }
 
     /// Compiles the part of a source set that is reached; true if its classes are complete.
@@ -162,7 +137,7 @@ impl<'a> Javac<'a> {
     ) -> Result<Option<TempDir>, GateAbort> {
         let beside = set.classes.parent().unwrap_or(self.home);
         let folder = tempfile::tempdir_in(beside)?;
-        let mut words = set.call.arguments.clone();
+        let mut words = set.arguments.to_vec();
         // javac takes the last of an option that is given twice; classes that are not compiled are on the class path.
         let into = folder.path().display().to_string();
         words.extend(["-d", &into, "-sourcepath", ""].map(str::to_owned));

@@ -104,17 +104,11 @@ fn follow_names(
             break;
         }
     }
-    let decides = names.iter().all(|name| name.is_ascii())
-        && !reached
-            .iter()
-            .any(|source| source.ends_with("package-info.java"));
-    decides.then_some(names)
+    names.iter().all(|name| name.is_ascii()).then_some(names)
 }
 
 /// The class files in a folder by the source that each names, both by their path in their folder; `None` if one names none.
-pub(in super::super) fn sources_by_class(
-    classes: &Path,
-) -> Option<BTreeMap<PathBuf, Vec<PathBuf>>> {
+fn sources_by_class(classes: &Path) -> Option<BTreeMap<PathBuf, Vec<PathBuf>>> {
     let mut made: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
     for file in files_below(classes)
         .ok()?

@@ -9,7 +9,8 @@ use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::Event;
 use std::path::Path;
 
-const MAX_BYTES: u64 = 32 << 20;
+/// The bytes of a document.
+pub(crate) const MAX_BYTES: u64 = 32 << 20;
 const MAX_DEPTH: usize = 64;
 const MAX_NODES: usize = 500_000;
 
@@ -80,9 +81,7 @@ pub(crate) fn parse_xml(text: &str) -> Option<Node> {
             }
             Event::End(_) => {
                 let mut node = open.pop()?;
-                node.text.truncate(node.text.trim_end().len());
-                node.text
-                    .drain(..node.text.len() - node.text.trim_start().len());
+                node.text = node.text.trim().to_owned();
                 open.last_mut()?.children.push(node);
             }
             Event::Text(text) => open.last_mut()?.text.push_str(&text),

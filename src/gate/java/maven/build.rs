@@ -200,13 +200,7 @@ impl Maven<'_> {
         };
         let is_plain = built.project.compiles_plainly
             && !settings.maven_args.iter().any(|one| is_unusual(one));
-        let javac = Javac::new(
-            self.context.commands,
-            self.javac_path(),
-            &self.home,
-            &built.project,
-            recipe,
-        );
+        let javac = Javac::new(self, &built.project, recipe);
         javac.filter(|_| may_replace_maven && is_plain)
     }
 

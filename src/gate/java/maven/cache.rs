@@ -3,13 +3,14 @@
 //! A module's covers all files of the package that are not Java, `.mvn` there and above, and the settings of the user. POMs outside
 //! of the package are in its checkout, and outputs are used only while no file of that but Java changes.
 
+use super::super::jvm::jdk_version;
 use super::{Maven, digest_parts};
 use crate::source::digest;
 use memchr::memmem;
 use std::path::{Path, PathBuf};
 
 impl Maven<'_> {
-    /// The key of the module: 32 hex digits.
+    /// The key of the module.
     pub(super) fn module_key(&self) -> String {
         let (root, environment) = (&self.root, self.context.commands.child_environment());
         let mut parts = vec![
@@ -25,13 +26,7 @@ impl Maven<'_> {
                 .map(|(name, value)| format!("{name}={value}")),
         );
         parts.extend(self.context.ports.checkouts.other_files(root));
-        let dot = [
-            "maven.config",
-            "jvm.config",
-            "extensions.xml",
-            "settings.xml",
-            "wrapper/maven-wrapper.properties",
-        ];
+        let dot = ["maven.config", "jvm.config", "extensions.xml"];
         let mut files: Vec<PathBuf> = root
             .ancestors()
             .flat_map(|at| dot.map(|name| at.join(".mvn").join(name)))
@@ -65,21 +60,20 @@ pub(super) fn build_key(module: &str, options: &[&str], classpath: &[String]) ->
     digest_parts(parts)
 }
 
-/// A compiler and the file `release` of its JDK.
+/// A compiler and the version of its JDK.
 pub(super) fn jdk_state(javac: &Path) -> String {
-    let javac = fs_err::canonicalize(javac).unwrap_or_default();
-    let file = javac.ancestors().nth(2).map(|home| home.join("release"));
-    let release = file.and_then(|file| fs_err::read_to_string(file).ok());
-    format!("{}\0{}", javac.display(), release.unwrap_or_default())
+    let place = fs_err::canonicalize(javac).unwrap_or_default();
+    let version = jdk_version(javac).unwrap_or_default();
+    format!("{}\0{version}", place.display())
 }
 
 /// The mark at the end of a jar (APPNOTE 4.3.16).
 const END_OF_JAR: &[u8] = b"PK\x05\x06";
 
 /// True unless the entry is a jar whose end is missing: a download or a disk may have cut it off.
-pub(super) fn is_whole(jar: &Path) -> bool {
-    let is_jar = jar.extension().is_some_and(|extension| extension == "jar");
-    !is_jar || fs_err::read(jar).is_ok_and(|bytes| memmem::rfind(&bytes, END_OF_JAR).is_some())
+pub(super) fn is_whole(jar: &str) -> bool {
+    !jar.ends_with(".jar")
+        || fs_err::read(jar).is_ok_and(|bytes| memmem::rfind(&bytes, END_OF_JAR).is_some())
 }
 
 #[cfg(test)]

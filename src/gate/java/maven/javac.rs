@@ -9,9 +9,8 @@ mod source_set;
 #[cfg(test)]
 mod tests;
 
-use super::Project;
 use super::recipe::Recipe;
-use crate::gate::commands::Commands;
+use super::{Maven, Project};
 use crate::gate::java::classes::read_file;
 use crate::gate::java::jvm;
 use crate::gate::{ChangedJava, GateAbort};
@@ -23,9 +22,7 @@ use tempfile::TempDir;
 
 /// The compiler for one module.
 pub(super) struct Javac<'a> {
-    commands: &'a Commands<'a>,
-    program: PathBuf,
-    home: &'a Path,
+    maven: &'a Maven<'a>,
     main: SourceSet<'a>,
     tests: SourceSet<'a>,
 }
@@ -33,9 +30,7 @@ pub(super) struct Javac<'a> {
 impl<'a> Javac<'a> {
     /// The compiler as the recipe calls it; `None` if that call is about other folders than the usual ones.
     pub(super) fn new(
-        commands: &'a Commands<'a>,
-        program: PathBuf,
-        home: &'a Path,
+        maven: &'a Maven<'a>,
         project: &'a Project,
         recipe: &'a Recipe,
     ) -> Option<Self> {
@@ -51,15 +46,9 @@ impl<'a> Javac<'a> {
             classes: Path::new(&project.test_classes),
             resources: &project.test_resources,
         };
-        let is_usual =
-            main.is_at(&home.join("src/main/java")) && tests.is_at(&home.join("src/test/java"));
-        is_usual.then_some(Self {
-            commands,
-            program,
-            home,
-            main,
-            tests,
-        })
+        let is_usual = main.is_at(&maven.home.join("src/main/java"))
+            && tests.is_at(&maven.home.join("src/test/java"));
+        is_usual.then_some(Self { maven, main, tests })
     }
 
     /// True if it makes the classes that Maven has just made of the same sources.
@@ -78,14 +67,6 @@ impl<'a> Javac<'a> {
 
     /// Compiles what changed; of the tests also what can see that of the production code.
     pub(super) fn recompile_sources(&self, stale: &ChangedJava) -> Result<bool, GateAbort> {
-        if stale
-            .main
-            .iter()
-            .chain(&stale.tests)
-            .any(|file| file.ends_with("package-info.java") || file.ends_with("module-info.java"))
-        {
-            return Ok(false);
-        }
         let mut seen = Some(ClassNames::new());
         for (set, changed) in [(&self.main, &stale.main), (&self.tests, &stale.tests)] {
             if changed.is_empty() && seen.as_ref().is_some_and(ClassNames::is_empty) {
@@ -135,7 +116,7 @@ impl<'a> Javac<'a> {
         set: &SourceSet<'_>,
         sources: &BTreeSet<PathBuf>,
     ) -> Result<Option<TempDir>, GateAbort> {
-        let beside = set.classes.parent().unwrap_or(self.home);
+        let beside = set.classes.parent().unwrap_or(&self.maven.home);
         let folder = tempfile::tempdir_in(beside)?;
         let mut words = set.arguments.to_vec();
         // javac takes the last of an option that is given twice; classes that are not compiled are on the class path.
@@ -144,24 +125,16 @@ impl<'a> Javac<'a> {
         for source in sources {
             words.push(set.sources.join(source).display().to_string());
         }
-        // A line end within a word would split it in the file of arguments.
-        if words.iter().any(|word| word.contains(char::is_control)) {
-            return Ok(None);
-        }
-        if let Some(folder) = set.argument_value("-s") {
-            fs_err::create_dir_all(folder)?;
-        }
         let file = tempfile::NamedTempFile::new_in(beside)?;
         fs_err::write(file.path(), jvm::argument_file(&words))?;
-        let mut argv = vec![self.program.display().to_string()];
+        let mut argv = vec![self.maven.javac_path().display().to_string()];
         argv.extend(jvm::quick_option([]).map(|option| format!("-J{option}")));
         argv.push("-J-Dfile.encoding=UTF-8".to_owned());
         argv.push(format!("@{}", file.path().display()));
         // Maven's compiler did not read this variable.
         let extra = [("JDK_JAVAC_OPTIONS", "")];
-        let call = self
-            .commands
-            .run_program("recompile", argv, self.home, &extra)?;
+        let (commands, home) = (self.maven.context.commands, &self.maven.home);
+        let call = commands.run_program("recompile", argv, home, &extra)?;
         Ok(call.end.is_success().then_some(folder))
     }
 }

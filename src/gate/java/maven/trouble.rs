@@ -69,10 +69,10 @@ const EMPTY_ERRORS: [&str; 3] = [
     "COMPILATION ERROR",
 ];
 
-/// True when a call without the network failed for want of it (Maven 3.6 to 3.9), before any test or mutant
-/// ran: those are not given a second chance.
+/// True when a call without the network failed for want of it (Maven 3.6 to 3.9), before any test ran: a red test is not
+/// given a second chance.
 pub(super) fn lacks_network(output: &str) -> bool {
-    let began = has_words(output, &["COMPILATION ERROR", "Tests run:", " PIT >> "]);
+    let began = has_words(output, &["COMPILATION ERROR", "Tests run:"]);
     !began && (output.contains(" in offline mode") || has_words(output, &UNRESOLVED))
 }
 

@@ -35,13 +35,14 @@ impl ReachedSources {
     ) -> Option<Self> {
         let sources = set.files_to_compile()?;
         let mut made = sources_by_class(set.classes)?;
-        // A removed source must have been compiled, and each class file must come from a source of the set.
-        if !changed
-            .iter()
-            .all(|source| sources.contains(source) || made.contains_key(source))
-            || !made
-                .keys()
-                .all(|source| sources.contains(source) || changed.contains(source))
+        // A removed source must have been compiled, each class file must come from a source of the set, and Maven alone makes
+        // the class of a package.
+        if changed.iter().any(|source| {
+            source.ends_with("package-info.java")
+                || !sources.contains(source) && !made.contains_key(source)
+        }) || !made
+            .keys()
+            .all(|source| sources.contains(source) || changed.contains(source))
         {
             return None;
         }

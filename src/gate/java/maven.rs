@@ -308,9 +308,10 @@ fn tools_pom(artifacts: &[String]) -> String {
     for artifact in artifacts {
         let mut parts = artifact.splitn(3, ':').map(partial_escape);
         let [group, name, version] = [(); 3].map(|()| parts.next().unwrap_or_default());
-        dependencies += &format!(
+        let dependency = format!(
             "<dependency><groupId>{group}</groupId><artifactId>{name}</artifactId><version>{version}</version></dependency>"
         );
+        dependencies.push_str(&dependency);
     }
     format!(
         "<project xmlns=\"http://maven.apache.org/POM/4.0.0\"><modelVersion>4.0.0</modelVersion>\

@@ -81,7 +81,7 @@ pub(crate) fn parse_xml(text: &str) -> Option<Node> {
             }
             Event::End(_) => {
                 let mut node = open.pop()?;
-                node.text = node.text.trim().to_owned();
+                node.text = node.text.trim().into();
                 open.last_mut()?.children.push(node);
             }
             Event::Text(text) => open.last_mut()?.text.push_str(&text),

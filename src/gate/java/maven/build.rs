@@ -15,7 +15,7 @@ use crate::gate::{ChangedJava, GateAbort, OutputState};
 use crate::source::text::module_name;
 use std::path::{Path, PathBuf};
 
-/// How the JDK's compiler makes what Maven makes, by the key of a build; `None` if it was seen not to.
+/// The calls by which the JDK's compiler makes what Maven makes; `None` if it was seen not to.
 type Proof = Option<Recipe>;
 /// The kind of facts that proofs are.
 const PROOFS: &str = "recompilable";

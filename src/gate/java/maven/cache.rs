@@ -72,7 +72,8 @@ const END_OF_JAR: &[u8] = b"PK\x05\x06";
 
 /// True unless the entry is a jar whose end is missing: a download or a disk may have cut it off.
 pub(super) fn is_whole(jar: &str) -> bool {
-    !jar.ends_with(".jar")
+    let jar = Path::new(jar);
+    jar.extension().is_none_or(|extension| extension != "jar")
         || fs_err::read(jar).is_ok_and(|bytes| memmem::rfind(&bytes, END_OF_JAR).is_some())
 }
 

@@ -1,7 +1,7 @@
 //! One module of an effective POM: its folders, its compiler and its tests.
 //!
 //! A module that the effective POM does not show is `None`, never a guess. A compiler that is not the one of Maven's own JVM, or
-//! that leaves files out, is told; settings in executions and profiles count like any other.
+//! that leaves files out, is not plain; settings in executions and profiles count like any other.
 
 use super::super::surefire::{self, Surefire};
 use super::super::xml::Node;

@@ -1,7 +1,7 @@
 //! Maven, or `classpath_command` in its place: compiles a module and names its class path.
 //!
 //! No shell; the project's own switches for skipping are countered where Maven lets them be;
-//! a failed build is distinguished from a missing tool and from a missing network.
+//! code that does not compile is distinguished from a network that is not there and from anything else.
 
 mod build;
 mod cache;

@@ -71,7 +71,7 @@ impl Maven<'_> {
         Ok(Ok((built.map_err(|why| self.invalid_answer(&why))?, phase)))
     }
 
-    /// As [`Maven::resolve_artifacts`], for one set.
+    /// As [`Maven::resolve_artifacts`].
     pub(super) fn named_artifacts(
         &self,
         argv: &[String],

@@ -168,9 +168,8 @@ pub trait Checkouts: Sync {
         false
     }
 
-    /// Removes the outputs below a package's folder that Maven would take for its own and that do not
-    /// belong to the sources; `key` is that of the build which is about to begin, if it is known already.
-    fn clear_outputs(&self, _root: &Path, _key: Option<&str>) -> io::Result<()> {
+    /// Removes the outputs below a package's folder: a build is about to begin there.
+    fn clear_outputs(&self, _root: &Path) -> io::Result<()> {
         Ok(())
     }
 
@@ -213,16 +212,12 @@ pub struct ChangedJava {
 /// A module's build: its inputs and its outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Build {
-    /// A digest of the folder, the POMs, the arguments, the class path, the JDK and Maven.
+    /// A digest of the folder, its files that are not Java, the arguments, the class path, the JDK and Maven.
     pub key: String,
     /// The folders of its classes, absolute.
     pub folders: Vec<PathBuf>,
     /// The digest of the class files in them.
     pub digest: String,
-    /// The JDK's compiler made them instead of Maven.
-    ///
-    /// Maven's other outputs in the same folder are of an earlier build.
-    pub recompiled: bool,
 }
 
 /// No other commits are at hand.

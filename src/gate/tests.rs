@@ -173,18 +173,7 @@ impl Spawn for Script {
                 .find(|path| path.extension().is_some_and(|end| end == "jar"));
             let jar = jar.expect("a jar of the tests").display().to_string();
             let more = fs_err::read_to_string(self.root.join("more.classpath")).unwrap_or_default();
-            let places = match spec.argv.iter().position(|arg| arg == "-f") {
-                // A path from the folder of each module.
-                Some(at) => fs_err::read_dir(Path::new(&spec.argv[at + 1]).parent().unwrap())?
-                    .flatten()
-                    .filter(|module| module.path().is_dir())
-                    .map(|module| module.path().join(file))
-                    .collect(),
-                None => vec![PathBuf::from(file)],
-            };
-            for place in places {
-                fs_err::write(place, format!("{jar}{more}"))?;
-            }
+            fs_err::write(file, format!("{jar}{more}"))?;
         }
         if let Some(file) = after("-Doutput=") {
             let home = spec.cwd.display();

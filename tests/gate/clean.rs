@@ -290,7 +290,7 @@ fn what_others_wrote_into_the_cache_is_made_anew_or_not_believed() {
     for fact in below("cache/ralph/facts/tools") {
         let mut tools: Value =
             serde_json::from_str(&fs_err::read_to_string(&fact).unwrap()).unwrap();
-        tools["fact"] = serde_json::json!([[tools["fact"][0][0]]]);
+        tools["fact"] = serde_json::json!([tools["fact"][0]]);
         fs_err::write(fact, tools.to_string()).unwrap();
     }
     assert_eq!(workspace.gate("HEAD~1")["verdict"], "error");

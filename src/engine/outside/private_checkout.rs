@@ -398,10 +398,10 @@ impl Checkouts for PrivateCheckout<'_> {
         Some(digest_parts(files))
     }
 
-    fn clear_outputs(&self, root: &Path, key: Option<&str>) -> io::Result<()> {
+    fn clear_outputs(&self, root: &Path) -> io::Result<()> {
         self.lock_state()
             .tree_of(root)
-            .map_or(Ok(()), |tree| tree.outputs.clear_outputs(root, key))
+            .map_or(Ok(()), |tree| tree.outputs.clear_outputs(root))
     }
 
     fn written_files(&self, root: &Path, judged: bool) -> io::Result<Vec<RepoPath>> {

@@ -52,7 +52,7 @@ pub(crate) fn build_base<'a>(
     let maven = Maven::find_command(context, &root, module)?;
     match maven.build_module()? {
         Ok((built, _)) => Ok(Base::Built(Box::new((maven, built)))),
-        Err(trouble) if trouble.cause.kind == TroubleKind::Transient => {
+        Err(trouble) if trouble.kind == TroubleKind::Transient => {
             Err(trouble.into_abort(&context.package.name, &module.dir, false))
         }
         Err(_) => Ok(Base::Unusable("it does not compile.".to_owned())),

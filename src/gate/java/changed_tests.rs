@@ -74,8 +74,7 @@ pub(crate) fn run_changed_tests(context: &ModuleContext<'_>) -> Result<(), GateA
     let is_red = summary.is_some_and(|[_, red, _]| red > 0);
     match context.maven.find_trouble(&call) {
         Some(trouble)
-            if is_red
-                || trouble.cause.kind == TroubleKind::Other && call.output.contains(SUREFIRE) =>
+            if is_red || trouble.kind == TroubleKind::Other && call.output.contains(SUREFIRE) =>
         {
             let mut reasons = vec![format!("Changed tests of {name} fail.")];
             reasons.extend(failed_tests(&call));

@@ -17,17 +17,12 @@ use std::path::{Path, PathBuf};
 
 impl Build {
     /// A build that just succeeded.
-    pub(crate) fn of_folders(
-        key: String,
-        folders: Vec<PathBuf>,
-        recompiled: bool,
-    ) -> Result<Self, GateAbort> {
+    pub(crate) fn of_folders(key: String, folders: Vec<PathBuf>) -> Result<Self, GateAbort> {
         let digest = files_digest(&folders, &counts_for_tests)?;
         Ok(Self {
             key,
             folders,
             digest,
-            recompiled,
         })
     }
 
@@ -132,7 +127,6 @@ mod tests {
         let build = Build::of_folders(
             "k".to_owned(),
             vec![classes.clone(), folder.path().join("absent")],
-            false,
         )
         .unwrap();
         fs_err::write(classes.join("written-by-a-test.txt"), "x").unwrap();

@@ -1,20 +1,19 @@
 //! Maven, or `classpath_command` in its place: compiles a module and names its class path.
 //!
 //! No shell; the project's own switches for skipping are countered where Maven lets them be;
-//! a failed build is distinguished from a missing tool and from a missing network.
+//! code that does not compile is distinguished from a network that is not there and from anything else.
 
 mod build;
 mod cache;
 mod command;
-mod goals;
 mod javac;
 mod poms;
 mod project;
 mod recipe;
 mod trouble;
 
-pub(crate) use build::{Built, RECOMPILED};
-pub(crate) use cache::digest_parts;
+pub(crate) use crate::source::digest_parts;
+pub(crate) use build::Built;
 pub use command::GRADLE_COMMAND;
 pub use poms::{PomLinks, follow_link, pom_links};
 pub(crate) use project::Project;
@@ -73,43 +72,22 @@ impl<'a> Maven<'a> {
     ) -> Result<Self, GateAbort> {
         let command = context.settings.classpath_command.as_deref();
         let command = command.filter(|_| module.tool == BuildTool::Gradle);
-        let wrapper = root.join("mvnw");
-        let of_package = of_package(&context.package.name);
-        let program = if command.is_some() {
-            PathBuf::new()
-        } else if is_program(&wrapper) {
-            if read_text(&wrapper, 100).contains("\r\n") {
-                let why = format!("mvnw{of_package} has Windows line ends and cannot run.");
-                let hint = "Write `mvnw text eol=lf` into .gitattributes, then commit `git add --renormalize mvnw`.";
-                return Err(GateAbort::setup(why, hint));
-            }
-            wrapper
-        } else if let Some(program) = context.commands.find_program("mvn") {
-            program
-        } else {
-            let (what, hint) = if wrapper.is_file() {
-                (
-                    "is not executable",
-                    "Commit `git update-index --chmod=+x mvnw`, or install Maven.",
-                )
-            } else {
-                (
-                    "is not there",
-                    "Install Maven, or add the Maven wrapper to the package.",
-                )
-            };
-            let why = format!(
-                "Maven was not found: mvn is not on the PATH, and mvnw{of_package} {what}."
-            );
-            return Err(GateAbort::setup(why, hint));
-        };
+        let wrapper = Some(root.join("mvnw")).filter(|wrapper| is_program(wrapper));
+        let program = wrapper.or_else(|| context.commands.find_program("mvn"));
+        if program.is_none() && command.is_none() {
+            let package = of_package(&context.package.name);
+            return Err(GateAbort::setup(
+                format!(
+                    "Maven was not found: mvn is not on the PATH, and there is no mvnw{package} that is executable."
+                ),
+                "Install Maven, or commit the Maven wrapper with `git update-index --add --chmod=+x mvnw`.",
+            ));
+        }
         let own = context
             .commands
             .variable_value("MAVEN_OPTS")
             .unwrap_or_default();
-        // Maven's start script adds the options of this file to those of the variable.
-        let file = fs_err::read_to_string(root.join(".mvn/jvm.config")).unwrap_or_default();
-        let quick = jvm::quick_option(own.split_whitespace().chain(file.split_whitespace()));
+        let quick = jvm::quick_option(own.split_whitespace());
         let options = [own, quick.unwrap_or_default(), MAVEN_OPTS, recipe::LOGGERS].join(" ");
         let dir = module.dir.as_str();
         let (home, folder) = (module_home(root, dir), poms::locate_reactor(root, dir));
@@ -120,7 +98,7 @@ impl<'a> Maven<'a> {
             dir,
             home,
             folder,
-            program,
+            program: program.unwrap_or_default(),
             options,
         })
     }
@@ -157,29 +135,22 @@ impl<'a> Maven<'a> {
         self.call_offline_first("test", &self.folder, &arguments)
     }
 
-    /// Resolves sets of artifacts (`group:artifact:version`), each with its dependencies, in one call and once into
-    /// ralph's cache.
-    pub(crate) fn resolve_artifacts(
-        &self,
-        sets: &[Vec<String>],
-    ) -> Result<Vec<Vec<String>>, GateAbort> {
-        let key = digest_parts(sets.iter().map(|artifacts| artifacts.join("\0")));
+    /// Resolves artifacts (`group:artifact:version`) with their dependencies, once into ralph's cache.
+    pub(crate) fn resolve_artifacts(&self, artifacts: &[String]) -> Result<Vec<String>, GateAbort> {
+        let key = digest_parts(artifacts);
         let known = self.context.disk_cache("tools");
-        if let Some(jars) = known.recall::<Vec<Vec<String>>>(&key)
-            && jars.len() == sets.len()
-            && find_cut_jar(&jars).is_none()
+        let find_cut = |jars: &[String]| jars.iter().find(|jar| !cache::is_whole(jar)).cloned();
+        if let Some(jars) = known.recall::<Vec<String>>(&key)
+            && find_cut(&jars).is_none()
         {
             return Ok(jars);
         }
         let jars = match self.command {
-            Some(argv) => sets
-                .iter()
-                .map(|artifacts| self.named_artifacts(argv, artifacts))
-                .collect::<Result<Vec<_>, _>>()?,
-            None => self.resolve_uncached(sets)?,
+            Some(argv) => self.named_artifacts(argv, artifacts)?,
+            None => self.resolve_uncached(artifacts)?,
         };
-        if let Some(cut) = find_cut_jar(&jars) {
-            let cut = text::line(cut, 300);
+        if let Some(cut) = find_cut(&jars) {
+            let cut = text::line(&cut, 300);
             return Err(GateAbort::setup(
                 format!("The jar {cut} cannot be read to its end."),
                 format!(
@@ -191,48 +162,29 @@ impl<'a> Maven<'a> {
         Ok(jars)
     }
 
-    /// Asks Maven for the class path of a module with these dependencies for each set.
-    fn resolve_uncached(&self, sets: &[Vec<String>]) -> Result<Vec<Vec<String>>, GateAbort> {
+    /// Asks Maven for the class path of a project with these dependencies.
+    fn resolve_uncached(&self, artifacts: &[String]) -> Result<Vec<String>, GateAbort> {
         let work = self.call_folder("tools-")?;
-        let mut modules = String::new();
-        for (at, artifacts) in sets.iter().enumerate() {
-            let name = at.to_string();
-            let folder = work.path().join(&name);
-            fs_err::create_dir(&folder)?;
-            let dependencies: String = artifacts
-                .iter()
-                .map(|artifact| render_dependency(artifact))
-                .collect();
-            let body = format!("<dependencies>{dependencies}</dependencies>");
-            fs_err::write(folder.join("pom.xml"), tools_pom(&name, &body))?;
-            modules.extend(["<module>", &name, "</module>"]);
-        }
-        let pom = work.path().join("pom.xml");
-        let body = format!("<modules>{modules}</modules>");
-        fs_err::write(&pom, tools_pom("all", &body))?;
+        let (pom, classpath) = (work.path().join("pom.xml"), work.path().join("classpath"));
+        fs_err::write(&pom, tools_pom(artifacts))?;
         let folder = BuildFolder {
             root: self.root.clone(),
             module: None,
         };
-        let file_argument = pom.display().to_string();
-        // Maven takes it from the folder of each module.
-        let output = "-Dmdep.outputFile=classpath";
-        let goals = ["-q", "-f", &file_argument, BUILD_CLASSPATH, output];
+        let pom = pom.display().to_string();
+        let output = format!("-Dmdep.outputFile={}", classpath.display());
+        let goals = ["-q", "-f", &pom, BUILD_CLASSPATH, &output];
         let call = self.call_offline_first("tools", &folder, &goals)?;
-        self.must_have_got(&sets.concat(), &call)?;
-        let mut resolved = Vec::new();
-        for (at, artifacts) in sets.iter().enumerate() {
-            let jars = read_paths(&work.path().join(at.to_string()).join("classpath"));
-            if jars.is_empty() {
-                let names = text::names(artifacts, 4);
-                return Err(GateAbort::setup(
-                    format!("Maven named no jars for {names}."),
-                    "Look at the log of the call in the gate's folder.",
-                ));
-            }
-            resolved.push(jars);
+        self.must_have_got(artifacts, &call)?;
+        let jars = read_paths(&classpath);
+        if jars.is_empty() {
+            let names = text::names(artifacts, 4);
+            return Err(GateAbort::setup(
+                format!("Maven named no jars for {names}."),
+                "Look at the log of the call in the gate's folder.",
+            ));
         }
-        Ok(resolved)
+        Ok(jars)
     }
 
     fn must_have_got(&self, artifacts: &[String], call: &FinishedCall) -> Result<(), GateAbort> {
@@ -320,7 +272,7 @@ impl<'a> Maven<'a> {
         match &call.end {
             ProcessEnd::NotStarted { why } => Err(GateAbort::setup(
                 format!("The build could not be started: {}.", text::line(why, 300)),
-                "Check mvnw of the package, mvn on the PATH, or gates.<NAME>.classpath_command.",
+                "Check mvnw of the package (its lines must end in LF alone), mvn on the PATH, or gates.<NAME>.classpath_command.",
             )),
             ProcessEnd::Signalled { signal } => Err(GateAbort::transient(
                 format!("The build was ended by signal {signal} in package {package}."),
@@ -340,12 +292,6 @@ pub(crate) fn module_home(root: &Path, dir: &str) -> PathBuf {
     }
 }
 
-/// The first jar that cannot be read to its end.
-fn find_cut_jar(sets: &[Vec<String>]) -> Option<&String> {
-    let mut jars = sets.iter().flatten();
-    jars.find(|jar| !cache::is_whole(Path::new(jar)))
-}
-
 /// The entries of a class path file.
 fn read_paths(file: &Path) -> Vec<String> {
     let text = read_text(file, u64::MAX);
@@ -356,19 +302,20 @@ fn read_paths(file: &Path) -> Vec<String> {
         .collect()
 }
 
-fn tools_pom(name: &str, body: &str) -> String {
+/// The POM of a project that depends on these artifacts (`group:artifact:version`).
+fn tools_pom(artifacts: &[String]) -> String {
+    let mut dependencies = String::new();
+    for artifact in artifacts {
+        let mut parts = artifact.splitn(3, ':').map(partial_escape);
+        let [group, name, version] = [(); 3].map(|()| parts.next().unwrap_or_default());
+        let dependency = format!(
+            "<dependency><groupId>{group}</groupId><artifactId>{name}</artifactId><version>{version}</version></dependency>"
+        );
+        dependencies.push_str(&dependency);
+    }
     format!(
         "<project xmlns=\"http://maven.apache.org/POM/4.0.0\"><modelVersion>4.0.0</modelVersion>\
-         <groupId>ralph.tools</groupId><artifactId>{name}</artifactId><version>1</version><packaging>pom</packaging>\
-         {body}</project>\n"
-    )
-}
-
-/// Returns the element of an artifact (`group:artifact:version`).
-fn render_dependency(artifact: &str) -> String {
-    let mut parts = artifact.splitn(3, ':').map(partial_escape);
-    let [group, name, version] = [(); 3].map(|()| parts.next().unwrap_or_default());
-    format!(
-        "<dependency><groupId>{group}</groupId><artifactId>{name}</artifactId><version>{version}</version></dependency>"
+         <groupId>ralph</groupId><artifactId>tools</artifactId><version>1</version><packaging>pom</packaging>\
+         <dependencies>{dependencies}</dependencies></project>\n"
     )
 }

@@ -10,7 +10,7 @@ use super::class_file::{self, Origin};
 use super::context::ModuleContext;
 use super::coverage_map::top_level;
 use super::jvm;
-use super::maven::{GRADLE_COMMAND, Maven, MavenTrouble, RECOMPILED};
+use super::maven::{GRADLE_COMMAND, Maven, MavenTrouble};
 use super::package::PackageContext;
 use crate::config;
 use crate::gate::files::is_older;
@@ -69,14 +69,13 @@ fn build_and_score(
         millis: watch.millis(),
         note: note.to_owned(),
     });
-    let (built, phase) =
-        &built?.map_err(|trouble| blame_build_failure(context, module, trouble))?;
+    let (built, _) = &built?.map_err(|trouble| blame_build_failure(context, module, trouble))?;
     let folders = built
         .class_folders()
         .into_iter()
         .map(Path::to_owned)
         .collect();
-    let build = Build::of_folders(built.key.clone(), folders, *phase == RECOMPILED)?;
+    let build = Build::of_folders(built.key.clone(), folders)?;
     context.ports.checkouts.note_build(&build);
     let of_code = built.for_module(module, &context.package.root);
     let Some(built) = &of_code else {

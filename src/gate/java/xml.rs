@@ -4,12 +4,13 @@
 //! are left out, a DOCTYPE is refused.
 
 use crate::gate::commands::read_text;
+use quick_xml::Reader;
 use quick_xml::escape::resolve_xml_entity;
-use quick_xml::events::{BytesRef, BytesStart, Event};
-use quick_xml::{Reader, XmlVersion};
+use quick_xml::events::Event;
 use std::path::Path;
 
-const MAX_BYTES: u64 = 32 << 20;
+/// The bytes of a document.
+pub(crate) const MAX_BYTES: u64 = 32 << 20;
 const MAX_DEPTH: usize = 64;
 const MAX_NODES: usize = 500_000;
 
@@ -18,8 +19,6 @@ const MAX_NODES: usize = 500_000;
 pub(crate) struct Node {
     /// Its name as it is written: `dependency:properties` names properties with colons in them.
     pub(crate) name: String,
-    /// Its attributes, names without a prefix.
-    pub(crate) attributes: Vec<(String, String)>,
     /// Its own text, trimmed.
     pub(crate) text: String,
     /// Its elements.
@@ -74,18 +73,24 @@ pub(crate) fn parse_xml(text: &str) -> Option<Node> {
                 if open.len() > MAX_DEPTH || nodes > MAX_NODES {
                     return None;
                 }
-                open.push(read_element(&tag)?);
+                let name = tag.name().into_inner().to_owned();
+                open.push(Node {
+                    name,
+                    ..Node::default()
+                });
             }
             Event::End(_) => {
                 let mut node = open.pop()?;
-                node.text.truncate(node.text.trim_end().len());
-                node.text
-                    .drain(..node.text.len() - node.text.trim_start().len());
+                node.text = node.text.trim().into();
                 open.last_mut()?.children.push(node);
             }
             Event::Text(text) => open.last_mut()?.text.push_str(&text),
             Event::CData(text) => open.last_mut()?.text.push_str(&text),
-            Event::GeneralRef(entity) => open.last_mut()?.text.extend(decode_entity(&entity)),
+            Event::GeneralRef(entity) => {
+                let own = resolve_xml_entity(&entity).and_then(|text| text.chars().next());
+                let named = own.or_else(|| entity.resolve_char_ref().ok().flatten());
+                open.last_mut()?.text.extend(named);
+            }
             Event::DocType(_) => return None,
             Event::Eof => break,
             Event::Decl(_) | Event::Comment(_) | Event::PI(_) | Event::Empty(_) => {}
@@ -93,31 +98,6 @@ pub(crate) fn parse_xml(text: &str) -> Option<Node> {
     }
     let mut roots = (open.len() == 1).then(|| open.pop()).flatten()?.children;
     (roots.len() == 1).then(|| roots.pop()).flatten()
-}
-
-/// Returns the character of one of XML's own five entities or of a character reference.
-pub(crate) fn decode_entity(entity: &BytesRef<'_>) -> Option<char> {
-    let own = resolve_xml_entity(entity).and_then(|text| text.chars().next());
-    own.or_else(|| entity.resolve_char_ref().ok().flatten())
-}
-
-/// An element with nothing in it; `None` if its attributes cannot be read.
-fn read_element(tag: &BytesStart<'_>) -> Option<Node> {
-    let name = tag.name().into_inner().to_owned();
-    let mut attributes = Vec::new();
-    for attribute in tag.attributes() {
-        let attribute = attribute.ok()?;
-        let value = attribute
-            .normalized_value(XmlVersion::Implicit1_0)
-            .unwrap_or_default();
-        let name = attribute.key.local_name().into_inner().to_owned();
-        attributes.push((name, value.into_owned()));
-    }
-    Some(Node {
-        name,
-        attributes,
-        ..Node::default()
-    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Verdicts that no text of a test or a build, no foreign cause and no gap in what ran may change.
 
 use super::*;
+use crate::gate::{Build, OutputState};
+use std::collections::BTreeSet;
 
 #[test]
 fn nothing_to_mutate_is_believed_of_the_plugin_alone() {
@@ -187,9 +189,32 @@ fn the_score_at_the_base_is_measured_without_tests_that_fail_in_a_control_as_the
     );
 }
 
+/// The outputs of each build that was noted are there.
+#[derive(Default)]
+struct KeptOutputs(Mutex<BTreeSet<String>>);
+
+impl Checkouts for KeptOutputs {
+    fn check_out_base(&self, _package: &str) -> Result<Option<PathBuf>, String> {
+        Ok(None)
+    }
+
+    fn output_state(&self, key: &str) -> OutputState {
+        if self.0.lock().unwrap().contains(key) {
+            OutputState::Current
+        } else {
+            OutputState::Nothing
+        }
+    }
+
+    fn note_build(&self, build: &Build) {
+        self.0.lock().unwrap().insert(build.key.clone());
+    }
+}
+
 #[test]
 fn a_variable_of_the_builds_environment_is_part_of_what_a_known_module_depends_on() {
     let bed = Bed::new();
+    let kept = KeptOutputs::default();
     let calls = |mode: &str| {
         let mut request = bed.request();
         request.env.push(("MODE".to_owned(), mode.to_owned()));
@@ -201,7 +226,7 @@ fn a_variable_of_the_builds_environment_is_part_of_what_a_known_module_depends_o
         let ports = GatePorts {
             spawn: &spawn,
             progress: &|_| {},
-            checkouts: &NoCheckouts,
+            checkouts: &kept,
         };
         assert_eq!(
             run_gate(&request, &settings(), &ports).verdict,

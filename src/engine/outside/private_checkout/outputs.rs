@@ -18,16 +18,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// Raised when a manifest changes its meaning.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 /// Files and bytes of outputs that are kept; larger outputs are built again each time.
 const MAX_FILES: usize = 300_000;
 const MAX_BYTES: u64 = 4 << 30;
-/// Maven's outputs of tests.
-const TEST_OUTPUTS: [&str; 3] = [
-    "test-classes",
-    "generated-test-sources",
-    "maven-status/maven-compiler-plugin/testCompile",
-];
 
 /// The files of a checkout with their modes and objects.
 pub(super) type Marks = BTreeMap<String, String>;
@@ -40,8 +34,6 @@ struct Manifest {
     digest: String,
     /// The keys of the builds that made them.
     builds: BTreeSet<String>,
-    /// The last of these builds was not Maven's.
-    recompiled: bool,
 }
 
 /// The outputs in a checkout while a gate works there.
@@ -56,7 +48,6 @@ pub(super) struct Outputs {
     known: BTreeSet<String>,
     /// Java files that differ from those that they were made of.
     stale: Option<ChangedJava>,
-    recompiled: bool,
     /// Builds of this gate, and earlier ones that it used.
     builds: Vec<Build>,
     /// Folders below which Maven builds, or has built.
@@ -84,7 +75,7 @@ impl Outputs {
         };
         match last {
             Some((stale, last)) => {
-                (outputs.known, outputs.recompiled) = (last.builds, last.recompiled);
+                outputs.known = last.builds;
                 outputs.stale = Some(stale).filter(|stale| *stale != ChangedJava::default());
             }
             None => std::mem::take(&mut outputs.folders)
@@ -112,22 +103,12 @@ impl Outputs {
         }
     }
 
-    /// Removes what Maven must not find when it builds below `root`; `key` is that of the build, if known.
-    pub(super) fn clear_outputs(&mut self, root: &Path, key: Option<&str>) -> io::Result<()> {
+    /// Removes the outputs below `root`, where a build begins: it must find nothing of another.
+    pub(super) fn clear_outputs(&mut self, root: &Path) -> io::Result<()> {
         // A reactor that Maven has begun to build: its outputs are of now.
         if !self.cleared.insert(root.to_owned()) {
             return Ok(());
         }
-        let is_known = !self.recompiled && key.is_some_and(|key| self.known.contains(key));
-        if is_known && self.stale.is_none() {
-            return Ok(());
-        }
-        let only_tests = is_known
-            && self
-                .stale
-                .as_ref()
-                .is_some_and(|stale| stale.main.is_empty());
-        self.recompiled &= only_tests;
         self.builds
             .retain(|build| !build.folders.iter().any(|folder| folder.starts_with(root)));
         // The state of the other builds is unknown.
@@ -136,13 +117,7 @@ impl Outputs {
             .folders
             .extract_if(.., |folder| folder.starts_with(root))
         {
-            if only_tests {
-                TEST_OUTPUTS
-                    .iter()
-                    .try_for_each(|name| remove_folder(&folder.join(name)))?;
-            } else {
-                remove_folder(&folder)?;
-            }
+            remove_folder(&folder)?;
         }
         Ok(())
     }
@@ -161,7 +136,6 @@ impl Outputs {
         if !self.builds.iter().all(Build::is_current) {
             return Ok(());
         }
-        let recompiled = self.recompiled || self.builds.iter().any(|build| build.recompiled);
         let builds = self.builds.into_iter().map(|build| build.key).collect();
         cache_file::store(
             &self.manifest,
@@ -170,7 +144,6 @@ impl Outputs {
                 sources,
                 digest,
                 builds,
-                recompiled,
             },
         )
     }

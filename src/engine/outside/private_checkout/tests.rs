@@ -142,7 +142,7 @@ fn outputs_are_used_as_far_as_the_changes_leave_them_right() {
         for class in ["classes/A.class", "test-classes/ATest.class"] {
             write(&target.join(class), "x");
         }
-        left.note_build(&Build::of_folders("k".to_owned(), classes.to_vec(), false).unwrap());
+        left.note_build(&Build::of_folders("k".to_owned(), classes.to_vec()).unwrap());
         left.keep_outputs(&outputs, marks(&old)).unwrap();
     };
     keep();
@@ -304,18 +304,13 @@ fn sources(
 struct Kept {
     home: tempfile::TempDir,
     cache: CacheFolder,
-    recompiled: bool,
 }
 
 impl Kept {
-    fn new(recompiled: bool) -> Self {
+    fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
         let cache = CacheFolder::take_folder(&home.path().join("cache"), home.path()).unwrap();
-        let kept = Self {
-            home,
-            cache,
-            recompiled,
-        };
+        let kept = Self { home, cache };
         write(&kept.at("ws/src/p/pom.xml"), "<project/>");
         write(&kept.at("ws/src/p/src/main/java/A.java"), "class A { }");
         write(
@@ -343,7 +338,7 @@ impl Kept {
         let folders = ["classes", "test-classes"]
             .map(|name| self.output(name))
             .to_vec();
-        Build::of_folders("k".to_owned(), folders, self.recompiled).unwrap()
+        Build::of_folders("k".to_owned(), folders).unwrap()
     }
 
     /// A gate on what is in the workspace now.
@@ -365,74 +360,38 @@ impl Kept {
         tree.close_tree(true).unwrap();
     }
 
-    /// Returns the outputs that are left when Maven is about to make the build of that key.
-    fn left(&self, tree: &mut CheckoutTree, key: &str) -> (bool, bool) {
+    /// True if outputs are left when a build is about to begin.
+    fn is_left(&self, tree: &mut CheckoutTree) -> bool {
         tree.outputs
-            .clear_outputs(&self.cache.path_of("tree/src/p"), Some(key))
+            .clear_outputs(&self.cache.path_of("tree/src/p"))
             .unwrap();
-        (
-            self.output("classes/A.class").exists(),
-            self.output("test-classes/ATest.class").exists(),
-        )
+        let mut classes = ["classes/A.class", "test-classes/ATest.class"].iter();
+        classes.any(|class| self.output(class).exists())
     }
 }
 
 #[test]
-fn maven_finds_no_outputs_but_those_of_its_own_build_of_what_did_not_change() {
+fn a_build_finds_no_outputs_but_those_of_its_own_gate() {
     let java = |main: &[&str], tests: &[&str]| OutputState::Java(changed(main, tests));
-    for (changed, recompiled, key, standing, left) in [
-        ("", false, "k", OutputState::Current, (true, true)),
-        ("", false, "other", OutputState::Nothing, (false, false)),
-        (
-            "src/test/java/ATest.java",
-            false,
-            "k",
-            java(&[], &["ATest.java"]),
-            (true, false),
-        ),
-        (
-            "src/test/java/ATest.java",
-            true,
-            "k",
-            java(&[], &["ATest.java"]),
-            (false, false),
-        ),
-        (
-            "src/main/java/A.java",
-            false,
-            "k",
-            java(&["A.java"], &[]),
-            (false, false),
-        ),
-        (
-            "src/main/resources/a.txt",
-            false,
-            "k",
-            OutputState::Nothing,
-            (false, false),
-        ),
+    for (changed, key, standing) in [
+        ("", "k", OutputState::Current),
+        ("", "other", OutputState::Nothing),
+        ("src/test/java/ATest.java", "k", java(&[], &["ATest.java"])),
+        ("src/main/java/A.java", "k", java(&["A.java"], &[])),
+        ("src/main/resources/a.txt", "k", OutputState::Nothing),
     ] {
-        let kept = Kept::new(recompiled);
+        let kept = Kept::new();
         if !changed.is_empty() {
             write(&kept.at("ws/src/p").join(changed), "// changed");
         }
         let mut tree = kept.tree();
         assert_eq!(tree.outputs.output_state(key), standing, "{changed} {key}");
-        assert_eq!(
-            kept.left(&mut tree, key),
-            left,
-            "{changed} {recompiled} {key}"
-        );
-        let stands = if left == (true, true) {
-            OutputState::Current
-        } else {
-            OutputState::Nothing
-        };
-        assert_eq!(tree.outputs.output_state("k"), stands, "{changed} {key}");
+        assert!(!kept.is_left(&mut tree), "{changed} {key}");
+        assert_eq!(tree.outputs.output_state("k"), OutputState::Nothing);
     }
     // A module that was judged before Maven started again in its reactor is not kept, nor are its
     // outputs.
-    let kept = Kept::new(false);
+    let kept = Kept::new();
     let mut state = CheckoutState {
         head: kept.tree(),
         base: None,
@@ -445,10 +404,10 @@ fn maven_finds_no_outputs_but_those_of_its_own_build_of_what_did_not_change() {
     );
     let tree = state.tree_of(&kept.cache.path_of("tree/src/p")).unwrap();
     assert_eq!(tree.outputs.output_state("k"), OutputState::Current);
-    assert_eq!(kept.left(tree, "other"), (false, false));
+    assert!(!kept.is_left(tree));
     write(&kept.output("classes/B.class"), "by Maven");
     tree.outputs
-        .clear_outputs(&kept.cache.path_of("tree/src/p"), Some("third"))
+        .clear_outputs(&kept.cache.path_of("tree/src/p"))
         .unwrap();
     assert!(
         kept.output("classes/B.class").exists(),
@@ -459,18 +418,11 @@ fn maven_finds_no_outputs_but_those_of_its_own_build_of_what_did_not_change() {
         !kept.cache.path_of("tree.json").exists(),
         "no known build is whole"
     );
-    // A build that was not Maven's stays one for as long as it is kept.
-    let kept = Kept::new(true);
-    let again = kept.tree();
-    assert_eq!(again.outputs.output_state("k"), OutputState::Current);
-    kept.leave(again);
-    write(&kept.at("ws/src/p/src/test/java/ATest.java"), "// changed");
-    assert_eq!(kept.left(&mut kept.tree(), "k"), (false, false));
 }
 
 #[test]
 fn java_files_alone_can_leave_outputs_right_only_where_one_pom_is_judged() {
-    let kept = Kept::new(false);
+    let kept = Kept::new();
     assert!(kept.tree().outputs.of_one_module);
     write(&kept.at("ws/src/p/tools/pom.xml"), "<project/>");
     assert!(!kept.tree().outputs.of_one_module);
@@ -611,7 +563,7 @@ fn a_submodule_is_refused_unless_it_is_a_package() {
 
 #[test]
 fn a_source_that_was_exchanged_and_put_back_before_the_build_came_to_its_end_gives_no_verdict() {
-    let kept = Kept::new(false);
+    let kept = Kept::new();
     let workspace = kept.at("ws");
     let sources = sources(
         &workspace,
@@ -648,7 +600,7 @@ fn a_source_that_was_exchanged_and_put_back_before_the_build_came_to_its_end_giv
 
 #[test]
 fn what_tests_wrote_is_put_right_and_named_once_it_was_judged_but_no_source_is_theirs_to_write() {
-    let kept = Kept::new(false);
+    let kept = Kept::new();
     let workspace = kept.at("ws");
     for tracked in [
         "src/main/resources/b.txt",
@@ -721,7 +673,7 @@ fn what_tests_wrote_is_put_right_and_named_once_it_was_judged_but_no_source_is_t
 
 #[test]
 fn of_what_tests_wrote_only_their_own_packages_files_are_put_right_beside_another_package() {
-    let kept = Kept::new(false);
+    let kept = Kept::new();
     let workspace = kept.at("ws");
     for (file, text) in [
         ("p/inner/pom.xml", PARENT),

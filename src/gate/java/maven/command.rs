@@ -12,7 +12,6 @@
 use super::super::jvm;
 use super::super::surefire::Surefire;
 use super::build::{BuildPhase, Built};
-use super::project::Compiling;
 use super::trouble::MavenTrouble;
 use super::{EnvVars, Maven, Project, cache, digest_parts};
 use crate::gate::GateAbort;
@@ -58,7 +57,7 @@ impl Maven<'_> {
         &self,
         argv: &[String],
     ) -> Result<Result<(Built, BuildPhase), MavenTrouble>, GateAbort> {
-        self.clear_outputs(None)?;
+        self.context.ports.checkouts.clear_outputs(&self.root)?;
         let call = self.run_command(argv, "classpath", &[])?;
         if let Some(trouble) = self.find_trouble(&call) {
             return Ok(Err(trouble));
@@ -72,7 +71,7 @@ impl Maven<'_> {
         Ok(Ok((built.map_err(|why| self.invalid_answer(&why))?, phase)))
     }
 
-    /// As [`Maven::resolve_artifacts`], for one set.
+    /// As [`Maven::resolve_artifacts`].
     pub(super) fn named_artifacts(
         &self,
         argv: &[String],
@@ -164,7 +163,9 @@ impl Maven<'_> {
             test_classes: self.resolve_folder(&module.test_classes)?,
             sources: self.resolve_sources(module.sources.as_deref(), "src/main/java")?,
             test_sources: self.resolve_sources(module.test_sources.as_deref(), "src/test/java")?,
-            compiling: Compiling::default(),
+            compiles_plainly: false,
+            resources: Vec::new(),
+            test_resources: Vec::new(),
             surefire: Surefire {
                 more_classpath: Vec::new(),
                 ..module.tests.clone()

@@ -9,12 +9,9 @@ mod source_set;
 #[cfg(test)]
 mod tests;
 
-pub(super) use reached::sources_by_class;
-
-use super::Project;
 use super::recipe::Recipe;
-use crate::gate::commands::Commands;
-use crate::gate::java::classes::{is_class, read_file};
+use super::{Maven, Project};
+use crate::gate::java::classes::read_file;
 use crate::gate::java::jvm;
 use crate::gate::{ChangedJava, GateAbort};
 use reached::{ClassNames, ReachedSources};
@@ -25,58 +22,38 @@ use tempfile::TempDir;
 
 /// The compiler for one module.
 pub(super) struct Javac<'a> {
-    commands: &'a Commands<'a>,
-    program: PathBuf,
-    home: &'a Path,
+    maven: &'a Maven<'a>,
     main: SourceSet<'a>,
-    tests: Option<SourceSet<'a>>,
-    test_classes: &'a Path,
+    tests: SourceSet<'a>,
 }
 
 impl<'a> Javac<'a> {
     /// The compiler as the recipe calls it; `None` if that call is about other folders than the usual ones.
     pub(super) fn new(
-        commands: &'a Commands<'a>,
-        program: PathBuf,
-        home: &'a Path,
+        maven: &'a Maven<'a>,
         project: &'a Project,
         recipe: &'a Recipe,
     ) -> Option<Self> {
-        let compiling = &project.compiling;
         let main = SourceSet {
-            call: &recipe.main,
+            arguments: &recipe.main,
             sources: Path::new(&project.sources),
             classes: Path::new(&project.classes),
-            resources: &compiling.resources,
+            resources: &project.resources,
         };
-        let tests = recipe.tests.as_ref().map(|call| SourceSet {
-            call,
+        let tests = SourceSet {
+            arguments: &recipe.tests,
             sources: Path::new(&project.test_sources),
             classes: Path::new(&project.test_classes),
-            resources: &compiling.test_resources,
-        });
-        let usual = compiling.is_usual
-            && main.is_at(&home.join("src/main/java"))
-            && tests
-                .as_ref()
-                .is_none_or(|tests| tests.is_at(&home.join("src/test/java")));
-        let test_classes = Path::new(&project.test_classes);
-        usual.then_some(Self {
-            commands,
-            program,
-            home,
-            main,
-            tests,
-            test_classes,
-        })
+            resources: &project.test_resources,
+        };
+        let is_usual = main.is_at(&maven.home.join("src/main/java"))
+            && tests.is_at(&maven.home.join("src/test/java"));
+        is_usual.then_some(Self { maven, main, tests })
     }
 
     /// True if it makes the classes that Maven has just made of the same sources.
     pub(super) fn proves_equal(&self) -> Result<bool, GateAbort> {
-        for set in [Some(&self.main), self.tests.as_ref()]
-            .into_iter()
-            .flatten()
-        {
+        for set in [&self.main, &self.tests] {
             let Some(sources) = set.files_to_compile() else {
                 return Ok(false);
             };
@@ -85,46 +62,25 @@ impl<'a> Javac<'a> {
                 return Ok(false);
             }
         }
-        if self.tests.is_some() {
-            return Ok(true);
-        }
-        let files = files_below(self.test_classes);
-        Ok(files.is_ok_and(|files| !files.iter().any(|file| is_class(file))))
+        Ok(true)
     }
 
     /// Compiles what changed; of the tests also what can see that of the production code.
     pub(super) fn recompile_sources(&self, stale: &ChangedJava) -> Result<bool, GateAbort> {
-        if stale
-            .main
-            .iter()
-            .chain(&stale.tests)
-            .any(|file| file.ends_with("package-info.java") || file.ends_with("module-info.java"))
-        {
-            return Ok(false);
-        }
         let mut seen = Some(ClassNames::new());
-        if !stale.main.is_empty() {
-            let Some(reached) = ReachedSources::reached_by(&self.main, &stale.main, seen) else {
+        for (set, changed) in [(&self.main, &stale.main), (&self.tests, &stale.tests)] {
+            if changed.is_empty() && seen.as_ref().is_some_and(ClassNames::is_empty) {
+                continue;
+            }
+            let Some(reached) = ReachedSources::reached_by(set, changed, seen) else {
                 return Ok(false);
             };
-            if !self.replace_classes(&self.main, &reached)? {
+            if !self.replace_classes(set, &reached)? {
                 return Ok(false);
             }
-            // Production classes that take part in compiling the tests do so with their code.
-            let help = self.main.offers_processors()
-                || self.tests.as_ref().is_some_and(SourceSet::names_processors);
-            seen = reached.names.filter(|_| !help);
+            seen = reached.names;
         }
-        let Some(tests) = &self.tests else {
-            return Ok(stale.tests.is_empty());
-        };
-        if stale.tests.is_empty() && seen.as_ref().is_some_and(ClassNames::is_empty) {
-            return Ok(true);
-        }
-        match ReachedSources::reached_by(tests, &stale.tests, seen) {
-            Some(reached) => self.replace_classes(tests, &reached),
-            None => Ok(false),
-        }
+        Ok(true)
     }
 
     /// Compiles the part of a source set that is reached; true if its classes are complete.
@@ -160,33 +116,25 @@ impl<'a> Javac<'a> {
         set: &SourceSet<'_>,
         sources: &BTreeSet<PathBuf>,
     ) -> Result<Option<TempDir>, GateAbort> {
-        let beside = set.classes.parent().unwrap_or(self.home);
+        let beside = set.classes.parent().unwrap_or(&self.maven.home);
         let folder = tempfile::tempdir_in(beside)?;
-        let mut words = set.call.arguments.clone();
+        let mut words = set.arguments.to_vec();
         // javac takes the last of an option that is given twice; classes that are not compiled are on the class path.
         let into = folder.path().display().to_string();
         words.extend(["-d", &into, "-sourcepath", ""].map(str::to_owned));
         for source in sources {
             words.push(set.sources.join(source).display().to_string());
         }
-        // A line end within a word would split it in the file of arguments.
-        if words.iter().any(|word| word.contains(char::is_control)) {
-            return Ok(None);
-        }
-        if let Some(folder) = set.argument_value("-s") {
-            fs_err::create_dir_all(folder)?;
-        }
         let file = tempfile::NamedTempFile::new_in(beside)?;
         fs_err::write(file.path(), jvm::argument_file(&words))?;
-        let mut argv = vec![self.program.display().to_string()];
+        let mut argv = vec![self.maven.javac_path().display().to_string()];
         argv.extend(jvm::quick_option([]).map(|option| format!("-J{option}")));
         argv.push("-J-Dfile.encoding=UTF-8".to_owned());
         argv.push(format!("@{}", file.path().display()));
         // Maven's compiler did not read this variable.
         let extra = [("JDK_JAVAC_OPTIONS", "")];
-        let call = self
-            .commands
-            .run_program("recompile", argv, self.home, &extra)?;
+        let (commands, home) = (self.maven.context.commands, &self.maven.home);
+        let call = commands.run_program("recompile", argv, home, &extra)?;
         Ok(call.end.is_success().then_some(folder))
     }
 }

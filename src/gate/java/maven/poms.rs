@@ -5,6 +5,7 @@
 
 use super::super::xml;
 use super::module_home;
+use crate::gate::commands::read_text;
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
@@ -16,7 +17,7 @@ const MAX_MODULES: usize = 1_000;
 pub struct PomLinks {
     /// Its parent: a file or a folder; `None` when it has none or takes it from a repository.
     pub parent: Option<String>,
-    /// Its modules, those of its profiles too: files or folders.
+    /// Its modules: files or folders.
     pub modules: Vec<String>,
 }
 
@@ -46,19 +47,9 @@ pub fn pom_links(pom: &[u8]) -> PomLinks {
                 None => Some("../pom.xml".to_owned()),
                 Some(path) => Some(path.text.clone()).filter(|path| !path.is_empty()),
             });
-    let profiles = project
-        .children_at(&["profiles"])
-        .iter()
-        .flat_map(|profile| profile.children_at(&["modules"]));
-    let modules = project
-        .children_at(&["modules"])
-        .iter()
-        .chain(profiles)
-        .take(MAX_MODULES);
-    PomLinks {
-        parent,
-        modules: modules.map(|module| module.text.clone()).collect(),
-    }
+    let modules = project.children_at(&["modules"]).iter().take(MAX_MODULES);
+    let modules = modules.map(|module| module.text.clone()).collect();
+    PomLinks { parent, modules }
 }
 
 /// The working directory of a call of Maven, and its module.
@@ -103,16 +94,15 @@ fn listing_pom(package: &Path, root: &str, wanted: &str) -> Option<String> {
         if seen.len() > MAX_MODULES || !seen.insert(folder.clone()) {
             continue;
         }
-        let Some(pom) = xml::read_file(&module_home(package, &folder).join("pom.xml")) else {
-            continue;
-        };
-        let modules = pom.children_at(&["modules"]).iter().filter_map(|module| {
-            let module = module.text.strip_suffix("/pom.xml").unwrap_or(&module.text);
-            follow_link(Path::new(&folder), module)?
-                .to_str()
-                .map(str::to_owned)
-        });
-        open.extend(modules);
+        let pom = read_text(
+            &module_home(package, &folder).join("pom.xml"),
+            xml::MAX_BYTES,
+        );
+        for module in pom_links(pom.as_bytes()).modules {
+            let module = module.strip_suffix("/pom.xml").unwrap_or(&module);
+            let place = follow_link(Path::new(&folder), module);
+            open.extend(place.and_then(|place| place.to_str().map(str::to_owned)));
+        }
     }
     None
 }
@@ -133,7 +123,7 @@ mod tests {
                 .as_deref(),
             Some("../up")
         );
-        let modules = "<modules><module>a</module></modules><profiles><profile><modules><module>../b</module></modules></profile></profiles>";
+        let modules = "<modules><module>a</module><module>../b</module></modules>";
         assert_eq!(of(modules).modules, ["a", "../b"]);
         assert_eq!(pom_links(b"<project"), PomLinks::default());
     }

@@ -1,13 +1,11 @@
 //! One module of an effective POM: its folders, its compiler and its tests.
 //!
-//! A module that the effective POM does not show is `None`, never a guess. A compiler that is not the one of Maven's own JVM,
-//! and resources that Java files could be, are told; settings in executions and profiles count like any other.
+//! A module that the effective POM does not show is `None`, never a guess. A compiler that is not the one of Maven's own JVM, or
+//! that leaves files out, is not plain; settings in executions and profiles count like any other.
 
 use super::super::surefire::{self, Surefire};
 use super::super::xml::Node;
-use super::goals::{configured_otherwise, is_not_java};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
 use std::path::Path;
 
 /// A module as its effective POM describes it; paths are absolute.
@@ -20,8 +18,11 @@ pub(crate) struct Project {
     /// Production sources.
     pub(crate) sources: String,
     pub(crate) test_sources: String,
-    /// The settings of its compiler.
-    pub(crate) compiling: Compiling,
+    /// The compiler of Maven's JVM compiles all files of these folders.
+    pub(crate) compiles_plainly: bool,
+    /// The folders of resources of production code.
+    pub(crate) resources: Vec<Resource>,
+    pub(crate) test_resources: Vec<Resource>,
     /// Surefire's settings for its tests.
     pub(crate) surefire: Surefire,
 }
@@ -48,42 +49,49 @@ pub(super) fn read_project(root: &Node, home: &Path) -> Option<Project> {
         })
         .or_else(|| (projects.len() == 1).then_some(&projects[0]))?;
     let text = |name: &str| project.text_at(&["build", name]).map(str::to_owned);
-    let (sources, test_sources) = (text("sourceDirectory")?, text("testSourceDirectory")?);
-    let compiling = read_compiling(project, [&sources, &test_sources]);
     Some(Project {
         classes: text("outputDirectory")?,
         test_classes: text("testOutputDirectory")?,
-        sources,
-        test_sources,
-        compiling,
+        sources: text("sourceDirectory")?,
+        test_sources: text("testSourceDirectory")?,
+        compiles_plainly: compiles_plainly(project),
+        resources: read_resources(project, "resources"),
+        test_resources: read_resources(project, "testResources"),
         surefire: surefire::read_surefire(project),
     })
 }
 
-/// Settings by which the plugin starts another compiler than that of Maven's own JVM, each with the value that
-/// leaves it at that, if there is one (`executable` has a say only with `fork`).
-const FOREIGN: [(&str, Option<&str>); 4] = [
-    ("fork", Some("false")),
-    ("jdkToolchain", None),
-    ("compilerId", Some("javac")),
-    ("forceJavacCompilerUse", Some("false")),
+/// Settings by which the plugin starts another compiler than that of Maven's own JVM, or picks source files: a new file may be
+/// one that it leaves out.
+const UNUSUAL: [&str; 8] = [
+    "fork",
+    "jdkToolchain",
+    "compilerId",
+    "forceJavacCompilerUse",
+    "includes",
+    "excludes",
+    "testIncludes",
+    "testExcludes",
 ];
-/// Settings by which it picks source files.
-const PICKS: [&str; 4] = ["includes", "excludes", "testIncludes", "testExcludes"];
 
-/// A module's ways of compiling.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Compiling {
-    /// The compiler is that of Maven's JVM, and no Java file is a resource.
-    pub(crate) is_usual: bool,
-    /// Only some of the source files are compiled.
-    pub(crate) picks_sources: bool,
-    /// Plugins that are configured to do more than their goals usually do.
-    pub(crate) configured_otherwise: BTreeSet<String>,
-    /// The folders of resources of production code.
-    pub(crate) resources: Vec<Resource>,
-    /// The same of the tests.
-    pub(crate) test_resources: Vec<Resource>,
+/// True when this name of a property, or argument of Maven's, sets one of [`UNUSUAL`].
+pub(super) fn is_unusual(argument: &str) -> bool {
+    let (name, _) = argument.split_once('=').unwrap_or((argument, ""));
+    let setting = name.split_once("maven.compiler.");
+    setting.is_some_and(|(_, setting)| UNUSUAL.contains(&setting))
+}
+
+/// True if the module's settings are such that the compiler of Maven's JVM compiles all files of its folders.
+fn compiles_plainly(project: &Node) -> bool {
+    let is_compiler =
+        |plugin: &&Node| plugin.text_at(&["artifactId"]) == Some("maven-compiler-plugin");
+    let mut compilers = project
+        .children_at(&["build", "plugins"])
+        .iter()
+        .filter(is_compiler);
+    let mut properties = project.children_at(&["properties"]).iter();
+    !compilers.any(|plugin| plugin.any_below(&|node| UNUSUAL.contains(&node.name.as_str())))
+        && !properties.any(|property| is_unusual(&property.name))
 }
 
 /// A folder of resources.
@@ -93,104 +101,25 @@ pub(crate) struct Resource {
     pub(crate) folder: String,
     /// Their folder below that of classes; mostly empty.
     pub(crate) target: String,
-    may_be_java: bool,
-}
-
-impl Resource {
-    /// Resources that no pattern picks.
-    #[cfg(test)]
-    pub(super) fn new(folder: String, target: &str) -> Self {
-        Self {
-            folder,
-            target: target.to_owned(),
-            may_be_java: true,
-        }
-    }
-
-    /// True when Java files below `sources` might be among them.
-    fn overlaps_sources(&self, sources: &str) -> bool {
-        let (folder, sources) = (Path::new(&self.folder), Path::new(sources));
-        self.may_be_java && (folder.starts_with(sources) || sources.starts_with(folder))
-    }
-}
-
-/// True when this (`name=value`, or an argument of Maven's with `-D`) sets a property of [`FOREIGN`].
-pub(super) fn is_foreign(argument: &str) -> bool {
-    argument
-        .split_once("maven.compiler.")
-        .is_some_and(|(_, set)| {
-            let (name, value) = set.split_once('=').unwrap_or((set, "true"));
-            sets_foreign(name, value)
-        })
-}
-
-fn sets_foreign(name: &str, value: &str) -> bool {
-    FOREIGN
-        .iter()
-        .any(|(setting, usual)| name == *setting && Some(value) != *usual)
-}
-
-/// Reads the project of a module; `sources` are its folders of Java files.
-fn read_compiling(project: &Node, sources: [&str; 2]) -> Compiling {
-    let plugins = project.children_at(&["build", "plugins"]).iter();
-    let compiler: Vec<&Node> = plugins
-        .filter(|plugin| plugin.text_at(&["artifactId"]) == Some("maven-compiler-plugin"))
-        .collect();
-    let foreign = compiler
-        .iter()
-        .any(|plugin| plugin.any_below(&|node| sets_foreign(&node.name, &node.text)));
-    let picks_sources = compiler
-        .iter()
-        .any(|plugin| plugin.any_below(&|node| PICKS.contains(&node.name.as_str())));
-    let properties = project.children_at(&["properties"]).iter();
-    let set = properties
-        .map(|one| format!("{}={}", one.name, one.text))
-        .any(|one| is_foreign(&one));
-    let [main, tests] = ["resources", "testResources"].map(|list| read_resources(project, list));
-    let is_usual = !foreign
-        && !set
-        && !main.iter().chain(&tests).any(|resource| {
-            sources
-                .iter()
-                .any(|folder| resource.overlaps_sources(folder))
-        });
-    let configured_otherwise = configured_otherwise(project);
-    Compiling {
-        is_usual,
-        picks_sources,
-        configured_otherwise,
-        resources: main,
-        test_resources: tests,
-    }
 }
 
 fn read_resources(project: &Node, name: &str) -> Vec<Resource> {
-    let mut resources = Vec::new();
-    for resource in project.children_at(&["build", name]) {
-        let Some(folder) = resource.text_at(&["directory"]) else {
-            continue;
-        };
-        let target = resource.text_at(&["targetPath"]).unwrap_or_default();
-        resources.push(Resource {
-            folder: folder.to_owned(),
-            target: target.to_owned(),
-            may_be_java: may_be_java(resource),
-        });
-    }
-    resources
-}
-
-/// True unless its patterns name files of other kinds alone.
-fn may_be_java(resource: &Node) -> bool {
-    let includes = resource.children_at(&["includes"]);
-    let only_others = !includes.is_empty() && includes.iter().all(|node| is_not_java(&node.text));
-    let mut excludes = resource.children_at(&["excludes"]).iter();
-    !only_others && !excludes.any(|node| node.text == "**/*.java")
+    let listed = project.children_at(&["build", name]).iter();
+    let resources = listed.filter_map(|resource| {
+        Some(Resource {
+            folder: resource.text_at(&["directory"])?.to_owned(),
+            target: resource
+                .text_at(&["targetPath"])
+                .unwrap_or_default()
+                .to_owned(),
+        })
+    });
+    resources.collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{is_foreign, read_compiling, read_project};
+    use super::{compiles_plainly, is_unusual, read_project};
     use crate::gate::java::xml;
     use std::path::Path;
 
@@ -221,104 +150,41 @@ mod tests {
         assert_eq!(read_project(&root, Path::new("/w/p/b")), None);
     }
 
-    fn usual(build: &str, more: &str) -> (bool, bool) {
-        let text = format!("<project><build>{build}</build>{more}</project>");
-        let compiling = read_compiling(
-            &xml::parse_xml(&text).unwrap(),
-            ["/p/src/main/java", "/p/src/test/java"],
-        );
-        (compiling.is_usual, compiling.picks_sources)
-    }
-
-    fn compiler(settings: &str) -> String {
-        format!(
-            "<plugins><plugin><artifactId>maven-compiler-plugin</artifactId>{settings}</plugin></plugins>"
-        )
-    }
-
     #[test]
     fn another_compiler_and_a_choice_of_files_are_told_wherever_they_stand() {
-        let configured = |settings: &str| {
-            usual(
-                &compiler(&format!("<configuration>{settings}</configuration>")),
-                "",
+        let is_plain = |build: &str, more: &str| {
+            let text = format!("<project><build>{build}</build>{more}</project>");
+            compiles_plainly(&xml::parse_xml(&text).unwrap())
+        };
+        let compiler = |settings: &str| {
+            format!(
+                "<plugins><plugin><artifactId>maven-compiler-plugin</artifactId>{settings}</plugin></plugins>"
             )
         };
-        assert_eq!(
-            configured("<release>17</release><parameters>true</parameters>"),
-            (true, false)
-        );
-        assert_eq!(configured("<fork>true</fork>"), (false, false));
-        assert_eq!(
-            configured("<fork>false</fork><executable>javac</executable>"),
-            (true, false)
-        );
-        assert_eq!(
-            configured("<jdkToolchain><version>11</version></jdkToolchain>"),
-            (false, false)
-        );
-        assert_eq!(
-            configured("<testExcludes><testExclude>x</testExclude></testExcludes>"),
-            (true, true)
-        );
+        for (settings, plain) in [
+            ("<release>17</release><parameters>true</parameters>", true),
+            ("<fork>true</fork>", false),
+            ("<jdkToolchain><version>11</version></jdkToolchain>", false),
+            (
+                "<testExcludes><testExclude>x</testExclude></testExcludes>",
+                false,
+            ),
+            ("<excludes><exclude>x</exclude></excludes>", false),
+        ] {
+            let settings = compiler(&format!("<configuration>{settings}</configuration>"));
+            assert_eq!(is_plain(&settings, ""), plain, "{settings}");
+        }
         let execution = "<executions><execution><configuration><compilerId>eclipse</compilerId></configuration></execution></executions>";
-        assert_eq!(usual(&compiler(execution), ""), (false, false));
-        let property = "<properties><maven.compiler.fork>true</maven.compiler.fork></properties>";
-        assert_eq!(usual("", property), (false, false));
-        for (argument, foreign) in [
+        assert!(!is_plain(&compiler(execution), ""));
+        let property = |name: &str| format!("<properties><{name}>true</{name}></properties>");
+        assert!(is_plain("", &property("maven.compiler.release")));
+        assert!(!is_plain("", &property("maven.compiler.fork")));
+        for (argument, unusual) in [
             ("-Dmaven.compiler.fork=true", true),
             ("-Dmaven.compiler.fork", true),
-            ("-Dmaven.compiler.fork=false", false),
             ("-Dmaven.compiler.release=17", false),
         ] {
-            assert_eq!(is_foreign(argument), foreign, "{argument}");
-        }
-    }
-
-    #[test]
-    fn resources_beside_java_files_must_be_of_another_kind() {
-        for (resource, is_usual) in [
-            ("<directory>/p/src/main/resources</directory>", true),
-            ("<directory>/p/src/main/java</directory>", false),
-            ("<directory>/p/src/main/java/com</directory>", false),
-            ("<directory>/p</directory>", false),
-            (
-                "<directory>/p</directory><includes><include>NOTICE.txt</include></includes>",
-                true,
-            ),
-            (
-                "<directory>/p/src/main/java</directory><includes><include>**/*.xml</include></includes>",
-                true,
-            ),
-            (
-                "<directory>/p/src/main/java</directory><includes><include>**/*Template.java</include></includes>",
-                false,
-            ),
-            (
-                "<directory>/p/src/main/java</directory><includes><include>**/*.*</include></includes>",
-                false,
-            ),
-            (
-                "<directory>/p/src/test/java</directory><includes><include>data/</include></includes>",
-                false,
-            ),
-            (
-                "<directory>/p</directory><includes><include>LICENSE</include><include>NOTICE.txt</include></includes>",
-                true,
-            ),
-            (
-                "<directory>/p</directory><includes><include>LICENSE</include><include>**</include></includes>",
-                false,
-            ),
-            (
-                "<directory>/p/src/main/java</directory><excludes><exclude>**/*.java</exclude></excludes>",
-                true,
-            ),
-        ] {
-            for list in ["resources", "testResources"] {
-                let build = format!("<{list}><resource>{resource}</resource></{list}>");
-                assert_eq!(usual(&build, "").0, is_usual, "{build}");
-            }
+            assert_eq!(is_unusual(argument), unusual, "{argument}");
         }
     }
 }

@@ -1,11 +1,8 @@
 //! Maven's calls of its compiler, read from the log of a build.
 //!
-//! An answer only where each side was compiled at most once, the production side exactly once; what
-//! the log does not say is not guessed.
+//! An answer only where each side was compiled exactly once; what the log does not say is not guessed.
 
-use super::goals::short_name;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Options that make Maven name its goals, and its compiler plugin the arguments, even under `-q`.
@@ -16,25 +13,32 @@ pub(super) const LOGGERS: &str = "-Dorg.slf4j.simpleLogger.log.org.apache.maven.
 const TOOLCHAIN: &str = "[INFO] Toolchain in maven-compiler-plugin: JDK[";
 const MAIN: &str = "compiler:compile";
 const TESTS: &str = "compiler:testCompile";
+/// Goals that read no Java source and neither make nor change a class: they copy resources (a proof refuses others), compile,
+/// name the class path and the effective POM (ralph's own calls), check the JDK, dependencies and the POM, write a POM, set
+/// properties, or add a folder (javac is not used if it holds Java files).
+const READ_NO_JAVA: &str = "resources:resources resources:testResources remote-resources:process compiler:compile \
+    compiler:testCompile dependency:build-classpath help:effective-pom enforcer:enforce flatten:flatten buildnumber:create \
+    build-helper:add-resource build-helper:add-source build-helper:add-test-resource build-helper:add-test-source \
+    build-helper:parse-version build-helper:regex-property build-helper:reserve-network-port build-helper:timestamp-property \
+    dependency:properties git-commit-id:revision jacoco:prepare-agent properties:read-project-properties";
 
 /// The calls of the compiler in one build of a module.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Recipe {
     /// The goals that ran, `plugin:goal` each, in order.
     pub(super) goals: Vec<String>,
-    /// The one for the production side.
-    pub(super) main: CompilerCall,
-    /// The one for the tests, if there were any.
-    pub(super) tests: Option<CompilerCall>,
+    /// The arguments of the one for the production side, without the source files.
+    pub(super) main: Vec<String>,
+    /// The same of the one for the tests.
+    pub(super) tests: Vec<String>,
 }
 
-/// One call of the compiler.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct CompilerCall {
-    /// Its arguments, without the source files.
-    pub(super) arguments: Vec<String>,
-    /// The source files that Maven compiled, by their path below their folder, if the POM picks some.
-    pub(super) compiled: Option<BTreeSet<PathBuf>>,
+impl Recipe {
+    /// True if no goal of the build read a Java source but to compile it.
+    pub(super) fn reads_no_other_java(&self) -> bool {
+        let goals = &mut self.goals.iter();
+        goals.all(|goal| READ_NO_JAVA.split(' ').any(|known| known == goal))
+    }
 }
 
 /// Reads the log of a call that ended well.
@@ -58,22 +62,13 @@ pub(super) fn read_log(log: &str) -> Option<Recipe> {
                 .filter(|word| !word.is_empty())
                 .map(str::to_owned)
                 .collect();
-            if side
-                .replace(CompilerCall {
-                    arguments,
-                    compiled: None,
-                })
-                .is_some()
-            {
+            if side.replace(arguments).is_some() {
                 return None;
             }
         }
     }
-    let once = [MAIN, TESTS]
-        .iter()
-        .all(|name| goals.iter().filter(|goal| goal == name).count() == 1);
-    main.filter(|_| once)
-        .map(|main| Recipe { goals, main, tests })
+    let (main, tests) = (main?, tests?);
+    Some(Recipe { goals, main, tests })
 }
 
 /// The home of the JDK that Maven's toolchains chose for a module. The module is built last, so the last line counts.
@@ -88,7 +83,9 @@ fn read_goal(line: &str) -> Option<String> {
     let name = line.strip_prefix("[INFO] --- ")?.split(' ').next()?;
     let mut parts = name.split(':');
     let (plugin, _version, goal) = (parts.next()?, parts.next()?, parts.next()?);
-    let plugin = short_name(plugin);
+    let plugin = plugin.strip_prefix("maven-").unwrap_or(plugin);
+    let plugin = plugin.strip_suffix("-plugin").unwrap_or(plugin);
+    let plugin = plugin.strip_suffix("-maven").unwrap_or(plugin);
     Some(format!("{plugin}:{goal}"))
 }
 
@@ -118,11 +115,16 @@ mod tests {
                 "compiler:testCompile"
             ]
         );
-        assert_eq!(recipe.main.arguments[..2], ["-d", "/w/target/classes"]);
-        assert_eq!(
-            recipe.tests.as_ref().unwrap().arguments,
-            ["-d", "/w/target/test-classes", "-g"]
-        );
+        assert_eq!(recipe.main[..2], ["-d", "/w/target/classes"]);
+        assert_eq!(recipe.tests, ["-d", "/w/target/test-classes", "-g"]);
+        assert!(recipe.reads_no_other_java());
+        for more in [
+            "exec-maven-plugin:3.1.0:java",
+            "resources:3.3.1:copy-resources",
+        ] {
+            let other = PLAIN.replace("jacoco-maven-plugin:0.8.12:prepare-agent", more);
+            assert!(!read_log(&other).unwrap().reads_no_other_java(), "{more}");
+        }
     }
 
     #[test]
@@ -144,9 +146,9 @@ mod tests {
             "[DEBUG] -d /w/target/test-classes -g",
             "[INFO] No sources to compile",
         );
-        assert_eq!(read_log(&untested).unwrap().tests, None);
         for broken in [
             String::new(),
+            untested,
             format!("{PLAIN}\n{PLAIN}"),
             PLAIN.replace("[DEBUG] -d /w/target/classes", "[DEBUG] "),
             PLAIN.replace("compile (default-compile)", "other (default-compile)"),

@@ -40,18 +40,19 @@ impl Tools {
         })?;
         let mut artifacts = vec![format!("org.pitest:pitest-command-line:{version}")];
         artifacts.extend(plugin.map(str::to_owned));
-        let mut sets = vec![artifacts];
-        sets.extend((!needed.is_empty()).then_some(needed));
-        let mut resolved = module.maven.resolve_artifacts(&sets)?.into_iter();
-        let pit = resolved.next().unwrap_or_default();
+        let pit = module.maven.resolve_artifacts(&artifacts)?;
+        let mut lacking = Vec::new();
+        if !needed.is_empty() {
+            lacking = module.maven.resolve_artifacts(&needed)?;
+        }
         let present: Vec<&str> = classpath
             .iter()
             .filter_map(|entry| artifact_of(entry))
             .collect();
         let mut child = child_of(&pit);
         child.extend(
-            resolved
-                .flatten()
+            lacking
+                .into_iter()
                 .filter(|jar| artifact_of(jar).is_none_or(|name| !present.contains(&name))),
         );
         Ok(Self { pit, child })

@@ -35,13 +35,14 @@ impl ReachedSources {
     ) -> Option<Self> {
         let sources = set.files_to_compile()?;
         let mut made = sources_by_class(set.classes)?;
-        // A removed source must have been compiled, and each class file must come from a source of the set.
-        if !changed
-            .iter()
-            .all(|source| sources.contains(source) || made.contains_key(source))
-            || !made
-                .keys()
-                .all(|source| sources.contains(source) || changed.contains(source))
+        // A removed source must have been compiled, each class file must come from a source of the set, and Maven alone makes
+        // the class of a package.
+        if changed.iter().any(|source| {
+            source.ends_with("package-info.java")
+                || !sources.contains(source) && !made.contains_key(source)
+        }) || !made
+            .keys()
+            .all(|source| sources.contains(source) || changed.contains(source))
         {
             return None;
         }
@@ -104,17 +105,11 @@ fn follow_names(
             break;
         }
     }
-    let decides = names.iter().all(|name| name.is_ascii())
-        && !reached
-            .iter()
-            .any(|source| source.ends_with("package-info.java"));
-    decides.then_some(names)
+    names.iter().all(|name| name.is_ascii()).then_some(names)
 }
 
 /// The class files in a folder by the source that each names, both by their path in their folder; `None` if one names none.
-pub(in super::super) fn sources_by_class(
-    classes: &Path,
-) -> Option<BTreeMap<PathBuf, Vec<PathBuf>>> {
+fn sources_by_class(classes: &Path) -> Option<BTreeMap<PathBuf, Vec<PathBuf>>> {
     let mut made: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
     for file in files_below(classes)
         .ok()?

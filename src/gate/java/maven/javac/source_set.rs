@@ -2,7 +2,6 @@
 //! that are compiled.
 
 use super::super::project::Resource;
-use super::super::recipe::CompilerCall;
 use crate::gate::java::classes::{self, is_class, is_java, read_file};
 use crate::gate::java::scope::is_identifier;
 use memchr::memmem;
@@ -17,20 +16,9 @@ const COMPILER_SERVICES: [&str; 2] = [
     "META-INF/services/com.sun.source.util.Plugin",
 ];
 
-/// Beginnings of the names of encodings of which each byte below 128 is a character of ASCII.
-const ASCII_COMPATIBLE: [&str; 7] = [
-    "utf-8",
-    "utf8",
-    "us-ascii",
-    "iso-8859",
-    "iso8859",
-    "windows-125",
-    "cp125",
-];
-
 /// Production code or tests.
 pub(super) struct SourceSet<'a> {
-    pub(super) call: &'a CompilerCall,
+    pub(super) arguments: &'a [String],
     pub(super) sources: &'a Path,
     pub(super) classes: &'a Path,
     pub(super) resources: &'a [Resource],
@@ -39,57 +27,33 @@ pub(super) struct SourceSet<'a> {
 impl SourceSet<'_> {
     /// True if its sources lie in that folder and its arguments name its folder of classes.
     pub(super) fn is_at(&self, folder: &Path) -> bool {
-        let [option, classes, ..] = &self.call.arguments[..] else {
+        let [option, classes, ..] = self.arguments else {
             return false;
         };
         option == "-d" && Path::new(classes) == self.classes && self.sources == folder
     }
 
-    /// True if its arguments name annotation processors or plugins of the compiler: they may be the module's own.
-    pub(super) fn names_processors(&self) -> bool {
-        let options = ["-processor", "--processor", "-Xplugin"];
-        self.call
-            .arguments
-            .iter()
-            .any(|word| options.iter().any(|start| word.starts_with(start)))
-    }
-
-    /// True if its own classes are annotation processors or plugins of the compiler.
-    pub(super) fn offers_processors(&self) -> bool {
-        offers_service(self.classes, &COMPILER_SERVICES)
-    }
-
     /// True if each source is compiled on its own: nothing takes part in compiling but the compiler, which finds the
     /// set's own classes, and the names in a source can be read.
     pub(super) fn can_be_compiled_in_part(&self) -> bool {
-        let is_off = self.call.arguments.iter().any(|word| word == "-proc:none");
-        let services = &COMPILER_SERVICES[usize::from(is_off)..];
-        let mut entries = self
-            .argument_value("-classpath")
-            .unwrap_or_default()
-            .split(':')
-            .map(Path::new);
-        let own = entries.clone().any(|entry| entry == self.classes);
-        let encoding = self
-            .argument_value("-encoding")
-            .unwrap_or("UTF-8")
-            .to_lowercase();
-        let is_read = ASCII_COMPATIBLE
-            .iter()
-            .any(|start| encoding.starts_with(start));
-        own && is_read
-            && !self.names_processors()
-            && !entries.any(|entry| offers_service(entry, services))
+        let options = ["-processor", "--processor", "-Xplugin"];
+        let names_helpers = |word: &String| options.iter().any(|start| word.starts_with(start));
+        let classpath = self.argument_value("-classpath").unwrap_or_default();
+        let mut entries = classpath.split(':').map(Path::new);
+        let encoding = self.argument_value("-encoding").unwrap_or("UTF-8");
+        encoding.eq_ignore_ascii_case("UTF-8")
+            && !self.arguments.iter().any(names_helpers)
+            && entries.clone().any(|entry| entry == self.classes)
+            && !entries.any(offers_helpers)
     }
 
     /// The value of an option.
     pub(super) fn argument_value(&self, option: &str) -> Option<&str> {
-        let at = self.call.arguments.iter().position(|word| word == option)?;
-        self.call.arguments.get(at + 1).map(String::as_str)
+        let at = self.arguments.iter().position(|word| word == option)?;
+        self.arguments.get(at + 1).map(String::as_str)
     }
 
-    /// The Java files that are compiled, by their path below the folder of sources: all, or those of them that Maven
-    /// compiled; `None` if there may be others.
+    /// The Java files of the folder, all of which are compiled, by their path in it; `None` if there may be others, or fewer.
     pub(super) fn files_to_compile(&self) -> Option<BTreeSet<PathBuf>> {
         let roots = self
             .argument_value("-sourcepath")
@@ -101,10 +65,7 @@ impl SourceSet<'_> {
                 return None;
             }
         }
-        let mut java = java_files(self.sources).ok()?;
-        if let Some(compiled) = &self.call.compiled {
-            java.retain(|file| compiled.contains(file));
-        }
+        let java = java_files(self.sources).ok()?;
         java.iter()
             .all(|file| is_compiled_by_default(file))
             .then_some(java)
@@ -140,16 +101,16 @@ impl SourceSet<'_> {
     }
 }
 
-/// True if this entry of a class path may hold one of the services. A jar has the names of its files in plain text.
-fn offers_service(entry: &Path, services: &[&str]) -> bool {
-    if entry.is_file() {
-        return read_file(entry).map_or(true, |jar: Vec<u8>| {
-            services
-                .iter()
-                .any(|service| memmem::find(&jar, service.as_bytes()).is_some())
-        });
+/// True if this entry of a class path may help in compiling others. A jar has the names of its files in plain text.
+fn offers_helpers(entry: &Path) -> bool {
+    let mut services = COMPILER_SERVICES.iter();
+    if !entry.is_file() {
+        return services.any(|service| entry.join(service).exists());
     }
-    services.iter().any(|service| entry.join(service).exists())
+    let jar = read_file(entry);
+    jar.map_or(true, |jar| {
+        services.any(|service| memmem::find(&jar, service.as_bytes()).is_some())
+    })
 }
 
 /// True for a path of Java identifiers (or `package-info.java`), none of which Maven leaves out by default

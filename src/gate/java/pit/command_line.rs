@@ -41,10 +41,10 @@ impl PitSession<'_> {
         )?;
         let mut argv = vec![java.display().to_string()];
         argv.extend(OWN_JVM.map(str::to_owned));
-        argv.push(format!(
-            "-Dralph.input={}",
-            self.write_input(run, key)?.display()
-        ));
+        let input = plugin::plugin_input(run, key, &self.accountable_tests, self.owners.keys())?;
+        // The plugin removes it before any test runs.
+        let input = self.write_file(&format!("{}.input", run.name), &input)?;
+        argv.push(format!("-Dralph.input={}", input.display()));
         argv.extend(["-cp".to_owned(), launch, MAIN.to_owned()]);
         let mut option =
             |name: &str, value: &str| argv.extend([format!("--{name}"), value.to_owned()]);
@@ -106,12 +106,6 @@ impl PitSession<'_> {
         };
         option(name, &format!("@{file}"));
         Ok(argv)
-    }
-
-    /// The file that ralph's plugin reads in PIT's own JVM, and removes.
-    fn write_input(&self, run: &PitRun<'_>, key: &SealKey) -> Result<PathBuf, GateAbort> {
-        let text = plugin::plugin_input(run, key, &self.accountable_tests, self.owners.keys())?;
-        self.write_file(&format!("{}.input", run.name), &text)
     }
 
     /// The classes whose coverage is taken: the mutated ones; for a map all of the module.

@@ -1204,7 +1204,7 @@ fn what_fails_in_a_control_beside_another_jvm_and_not_alone_is_run_in_one_from_t
     // A second run that is red clears no test.
     let blamed = bed.verdict(vec![first(), red(&["FooTest"])]);
     assert!(
-        is_fail(&blamed, "The test FooTest.red fails without any mutation"),
+        is_fail(&blamed, "The test FooTest.a fails in PIT's worker"),
         "{blamed:?}"
     );
 }

@@ -158,9 +158,9 @@ impl<'a> PitSession<'a> {
         }
     }
 
-    /// Repeats a run once if a control failed beside another JVM or has no verdict, or if mutants ended in an error of the JVM: with
+    /// Repeats a run once if a control failed next to another JVM or has no verdict, or if mutants ended in an error of the JVM: with
     /// one JVM at a time, and with PIT's own patience, since the first test in a JVM may be slow. Mutants that ended in an error
-    /// get a JVM each, unless a control ended as well: tests that fail or end a control beside another JVM and not alone need
+    /// get a JVM each, unless a control ended as well: tests that fail or end a control next to another JVM and not alone need
     /// something that one JVM can have (a port, a file). From then on there is one.
     fn repeat_doubtful(
         &self,
@@ -181,7 +181,13 @@ impl<'a> PitSession<'a> {
             timeout: FULL_TIMEOUT,
             makes_map: false,
             ..run.clone()
-        })?;
+        });
+        // A second run that is red clears no test of the first.
+        if matches!(again, Err(GateAbort::Fail { .. })) && !report.failed_control.is_empty() {
+            self.single_jvm.set(single_jvm);
+            return Ok(report);
+        }
+        let again = again?;
         let label = self.module.module_label();
         let errors_again = again.tally_mutants().errors;
         let failed = report.failed_control.difference(&again.failed_control);

@@ -290,10 +290,10 @@ TIERS = ("own", "near", "touching", "all")
 
 def ends_of(results, name):
     """The mutants of a class in one results file of ralph's plugin: what makes a mutant the same one, and how it ended."""
-    for line in open(results, encoding="utf-8"):
-        fields = line.rstrip("\n").split("\t")
-        if fields[0] == "M" and (fields[1] == name or fields[1].startswith(name + "$")):
-            yield "|".join(fields[1:6]), fields[7], fields[8]
+    document = open(results, encoding="utf-8").read()[:-64]
+    for identity, _, line, status, *_ in json.loads(document)[4]:
+        if identity[0] == name or identity[0].startswith(name + "$"):
+            yield "|".join([*identity[:4], ",".join(map(str, identity[4]))]), str(line), status
 
 
 def mutants_judged(answer, name, seconds):
@@ -302,7 +302,7 @@ def mutants_judged(answer, name, seconds):
     ends = {}
     shown = [os.path.dirname(os.path.dirname(page)) for page in report.get("reports", [])]
     for tier in [*TIERS, "alone"]:
-        for page in sorted({os.path.join(folder, tier, "results.tsv") for folder in shown}):
+        for page in sorted({os.path.join(folder, tier, "results.json") for folder in shown}):
             if not os.path.isfile(page):
                 continue
             for key, line, status in ends_of(page, name):

@@ -33,18 +33,14 @@ pub(super) fn settings() -> GateSettings {
 struct Pit {
     end: ProcessEnd,
     output: String,
-    /// Lines of tests and of mutants; no file without the latter.
+    /// Rows of tests and of mutants; no file without the latter.
     tests: String,
     mutants: Option<String>,
-    /// The line of the control of class `Foo`.
+    /// The row of the control of class `Foo`.
     control: &'static str,
     /// PIT's own words for why it gave up.
     failure: &'static str,
     stage: &'static str,
-    /// Mutants before PIT's filters.
-    found: i64,
-    /// Milliseconds of the tests.
-    millis: u64,
     /// Another process changes the file.
     spoil: Spoil,
 }
@@ -66,8 +62,6 @@ fn pit(end: ProcessEnd, output: &str, mutants: Option<&str>) -> Pit {
         control: PASSED,
         failure: "",
         stage: "done",
-        found: 9,
-        millis: 0,
         spoil: |file| file,
     }
 }
@@ -75,18 +69,10 @@ fn pit(end: ProcessEnd, output: &str, mutants: Option<&str>) -> Pit {
 impl Pit {
     /// The results file as the plugin writes it.
     fn results(&self, key: &SealKey) -> Option<String> {
-        let failure = match self.failure {
-            "" => String::new(),
-            words => format!("F\t{words}\n"),
-        };
-        let mutants = self.mutants.as_deref()?;
-        let lines = [&self.tests, self.control, mutants, &failure];
-        Some((self.spoil)(key.seal_lines(
-            &lines.concat(),
-            self.stage,
-            self.found,
-            self.millis,
-        )))
+        let (stage, failure) = (self.stage, self.failure);
+        let (tests, control, mutants) = (&self.tests, self.control, self.mutants.as_deref()?);
+        let document = format!(r#"["{stage}","{failure}",[{tests}],[{control}],[{mutants}]]"#);
+        Some((self.spoil)(key.seal_document(&document)))
     }
 }
 
@@ -94,30 +80,29 @@ impl Pit {
 fn beside(control: &'static str, statuses: &[&str]) -> Pit {
     Pit {
         control,
-        ..pit(OK, "", Some(&report_of(statuses)))
+        ..pit(OK, "", Some(&report(statuses)))
     }
 }
 
-/// Lines of mutants with these statuses, all of class `Foo`.
+/// Rows of mutants with these statuses, all of class `Foo`; `SKIP` leaves a mutant out.
 fn report(statuses: &[&str]) -> String {
-    let mutant = |(index, status): (usize, &&str)| {
-        format!("M\tFoo\ta\t()V\tx.MathMutator\t{index}\tFoo.java\t{index}\t{status}\t\td\t\t0\t\n")
-    };
-    statuses.iter().enumerate().map(mutant).collect()
+    let rows: Vec<String> = statuses
+        .iter()
+        .enumerate()
+        .filter(|(_, status)| **status != "SKIP")
+        .map(|(index, status)| {
+            format!(
+                r#"[["Foo","a","()V","x.MathMutator",[{index}]],"Foo.java",{index},"{status}",["",""],"d",false,0,[]]"#
+            )
+        })
+        .collect();
+    rows.join(",")
 }
 
-/// The same; `SKIP` leaves a mutant out.
-fn report_of(statuses: &[&str]) -> String {
-    report(statuses)
-        .split_inclusive('\n')
-        .filter(|mutant| !mutant.contains("\tSKIP\t"))
-        .collect()
-}
-
-/// Lines of tests that fail.
+/// Rows of tests that fail.
 fn red_tests(classes: &[&str]) -> String {
-    let line = |class: &&str| format!("T\t{class}\tred({class})\tred\t1\n");
-    classes.iter().map(line).collect()
+    let row = |class: &&str| format!(r#"["{class}","red({class})",false,1,[]]"#);
+    classes.iter().map(row).collect::<Vec<_>>().join(",")
 }
 
 /// Maven always succeeds, and prints the package's `maven.log`; PIT plays its script. Keeps every command line.
@@ -154,10 +139,7 @@ impl Spawn for Script {
             lines.filter(|line| line.starts_with(kinds)).collect()
         };
         argv.extend(["--options".to_owned(), lines(&['O'])]);
-        let kept = lines(&['C', 'L', 'M']);
-        if !kept.is_empty() {
-            argv.extend(["--kept".to_owned(), kept]);
-        }
+        argv.extend(["--kept".to_owned(), lines(&['C', 'L', 'M'])]);
         if let Some(file) = argv.iter().find_map(|arg| arg.strip_prefix('@')) {
             let own = fs_err::read_to_string(file)?;
             argv.extend(["--jvm".to_owned(), own]);
@@ -204,7 +186,7 @@ impl Spawn for Script {
         fs_err::write(&spec.stdout, &next.output)?;
         let key = SealKey::for_test(lines(&['K']).trim_start_matches("K\t").trim_end());
         if let Some(results) = next.results(&key) {
-            fs_err::write(Path::new(&spec.argv[at + 1]).join("results.tsv"), results)?;
+            fs_err::write(Path::new(&spec.argv[at + 1]).join("results.json"), results)?;
         }
         Ok(Box::new(Played(next.end)))
     }
@@ -639,23 +621,17 @@ fn no_report_a_cut_one_and_a_bad_exit_are_errors_whatever_pit_prints() {
     let none = pit(OK, ">> Generated 9 mutations Killed 9 (100%)", None);
     assert!(is_error(
         &bed.verdict(vec![none]),
-        "there is no results.tsv",
+        "there is no results.json",
         false
     ));
-    let spoilt: [(Spoil, &str); 5] = [
-        (|file| file[..file.len() - 1].to_owned(), "it has no end"),
-        (|_| String::new(), "it has no end"),
-        (
-            |file| file.replace("SURVIVED", "KILLED"),
-            "PIT's own process did not write it",
-        ),
-        (
-            |file| file.replace("M\t", "M\tx\t"),
-            "a mutant is not whole (line 2)",
-        ),
-        (|file| file + "M", "something follows its end"),
+    let spoilt: [Spoil; 4] = [
+        |file| file[..file.len() - 1].to_owned(),
+        |_| String::new(),
+        |file| file.replace("SURVIVED", "KILLED"),
+        |file| file + "M",
     ];
-    for (spoil, why) in spoilt {
+    let why = "it is not whole, or PIT's own process did not write it";
+    for spoil in spoilt {
         let run = Pit {
             spoil,
             ..pit(OK, "", Some(&report(&["SURVIVED"])))
@@ -796,8 +772,7 @@ fn tests_that_take_longer_than_a_minute_get_a_jvm_without_options_of_ralphs_from
     let bed = Bed::new();
     let took = |seconds: u64| {
         let (_, commands) = bed.play(vec![Pit {
-            tests: "T\tFooTest\ta()\tgreen\t900\n".to_owned(),
-            millis: seconds * 1_000,
+            tests: format!(r#"["FooTest","a()",true,{seconds}000,[]]"#),
             ..pit(OK, "", Some(&report(&["KILLED"])))
         }]);
         told_jvms(&commands)
@@ -854,7 +829,7 @@ fn mutants_without_a_verdict_get_one_run_alone_and_then_stay_outside_the_score()
             option(&commands[0], "mutationUnitSize"),
             option(&commands[1], "mutationUnitSize")
         ),
-        (Some("33"), Some("1"))
+        (Some("0"), Some("1"))
     );
     let [killed, error] = ["KILLED", "RUN_ERROR"];
     let most = || {
@@ -941,7 +916,7 @@ fn own_tests_that_suffice_are_the_only_ones_that_run() {
         (&Verdict::Pass, "75% (3/4)")
     );
     assert_eq!(option(&commands[0], "targetTests"), Some("FooTest"));
-    assert_eq!(option(&commands[0], "kept"), None);
+    assert_eq!(option(&commands[0], "kept"), Some("C\tFoo\n"));
     assert_eq!(
         (good.trace.tiers.len(), good.trace.tiers[0].name.as_str()),
         (1, "own")
@@ -954,9 +929,9 @@ fn what_own_tests_leave_goes_to_the_others_and_the_counts_add_up() {
     let first = report(&["KILLED", "SURVIVED", "NO_COVERAGE", "EQUIVALENT"]);
     let others = |statuses: &[&str]| {
         let rows: Vec<&str> = ["SKIP"].iter().chain(statuses).copied().collect();
-        report_of(&rows)
+        report(&rows)
     };
-    let kept = "M\tFoo\ta\t()V\tx.MathMutator\t1\nM\tFoo\ta\t()V\tx.MathMutator\t2\n";
+    let kept = "C\tFoo\nM\tFoo\ta\t()V\tx.MathMutator\t1\nM\tFoo\ta\t()V\tx.MathMutator\t2\n";
     let script = || {
         vec![
             pit(OK, "", Some(&first)),
@@ -983,7 +958,7 @@ fn what_own_tests_leave_goes_to_the_others_and_the_counts_add_up() {
         &own_first(),
         vec![pit(OK, "", Some(&first)), both(), both()],
     );
-    let is_search = |argv: &Vec<String>| option(argv, "options") == Some("O\tsearch\n");
+    let is_search = |argv: &Vec<String>| option(argv, "options") == Some("O\tsearch\nO\tmutants\n");
     assert_eq!(
         commands.iter().map(is_search).collect::<Vec<_>>(),
         [false, true, false]
@@ -1071,7 +1046,7 @@ fn an_own_test_that_is_red_in_company_alone_fails() {
 fn time_outs_that_decide_are_run_again_alone_when_nothing_else_runs() {
     let bed = Bed::new();
     let first = || pit(OK, "", Some(&report(&["KILLED", "TIMED_OUT", "TIMED_OUT"])));
-    let alone = |statuses: &[&str]| pit(OK, "", Some(&report_of(&[&["SKIP"], statuses].concat())));
+    let alone = |statuses: &[&str]| pit(OK, "", Some(&report(&[&["SKIP"], statuses].concat())));
     let (good, commands) = bed.play(vec![first(), alone(&["TIMED_OUT", "KILLED"])]);
     assert_eq!(
         (&good.verdict, good.coverage.to_string().as_str()),
@@ -1084,7 +1059,7 @@ fn time_outs_that_decide_are_run_again_alone_when_nothing_else_runs() {
     assert_eq!(
         (told(&commands[0]), told(&commands[1])),
         (
-            ["1000", "33", "2"].map(String::from),
+            ["1000", "0", "2"].map(String::from),
             ["4000", "1", "1"].map(String::from)
         )
     );
@@ -1102,10 +1077,11 @@ fn time_outs_that_decide_are_run_again_alone_when_nothing_else_runs() {
     );
 }
 
-const OWN_FAILED: &str = "C\tFoo\tKILLED\tFooTest\ta(FooTest)\n";
-const OTHER_FAILED: &str = "C\tFoo\tKILLED\tOtherTest\ta(OtherTest)\n";
-const TIMED_OUT: &str = "C\tFoo\tTIMED_OUT\t\t\n";
-const PASSED: &str = "C\tFoo\tSURVIVED\t\t\n";
+const OWN_FAILED: &str = r#"["Foo","KILLED",["FooTest","a(FooTest)"]]"#;
+const OTHER_FAILED: &str = r#"["Foo","KILLED",["OtherTest","a(OtherTest)"]]"#;
+const TIMED_OUT: &str = r#"["Foo","TIMED_OUT",["",""]]"#;
+const PASSED: &str = r#"["Foo","SURVIVED",["",""]]"#;
+const ENDED: &str = r#"["Foo","RUN_ERROR",["",""]]"#;
 
 #[test]
 fn a_test_that_fails_in_a_control_is_blamed_or_left_out_where_its_kills_decide() {
@@ -1150,7 +1126,7 @@ fn a_test_that_fails_in_a_control_is_blamed_or_left_out_where_its_kills_decide()
         told_jvms(&commands),
         ["quick 2", "quick 2", "quick 2", "quick 1", "quick 2"]
     );
-    let kept = "M\tFoo\ta\t()V\tx.MathMutator\t1\nM\tFoo\ta\t()V\tx.MathMutator\t2\n";
+    let kept = "C\tFoo\nM\tFoo\ta\t()V\tx.MathMutator\t1\nM\tFoo\ta\t()V\tx.MathMutator\t2\n";
     assert_eq!(option(&commands[4], "kept"), Some(kept));
     let told = "Unrelated tests of p fail in PIT's worker on unmutated code, \
         so their classes were excluded: OtherTest.a.";
@@ -1185,10 +1161,7 @@ fn what_fails_in_a_control_beside_another_jvm_and_not_alone_is_run_in_one_from_t
     let told = "Tests of p fail beside another JVM and not alone, so mutants ran in one JVM at a time: FooTest.a. Look for a \
         fixed port, file or database; gates.PITEST.jobs: 1 saves the first run.";
     assert_eq!(weak.remarks, [told]);
-    let ended = beside(
-        "C\tFoo\tRUN_ERROR\t\t\n",
-        &["KILLED", "RUN_ERROR", "RUN_ERROR"],
-    );
+    let ended = beside(ENDED, &["KILLED", "RUN_ERROR", "RUN_ERROR"]);
     let (weak, commands) = bed.play(vec![
         ended,
         beside(PASSED, &["KILLED", "SURVIVED", "SURVIVED"]),
@@ -1208,7 +1181,7 @@ fn what_fails_in_a_control_beside_another_jvm_and_not_alone_is_run_in_one_from_t
         is_fail(&blamed.verdict, "The test FooTest.a fails in PIT's worker"),
         "{blamed:?}"
     );
-    // A run that is red, or leaves out other tests than the first, clears no test.
+    // A second run that is red clears no test.
     let blamed = bed.verdict(vec![first(), red(&["FooTest"])]);
     assert!(
         is_fail(&blamed, "The test FooTest.a fails in PIT's worker"),
@@ -1234,17 +1207,12 @@ fn a_control_without_a_verdict_is_run_again_with_patience_and_then_forbids_a_pas
     assert_eq!(
         (told(&commands[0]), told(&commands[1])),
         (
-            ["1000", "33"].map(String::from),
+            ["1000", "0"].map(String::from),
             ["4000", "0"].map(String::from)
         )
     );
     assert_eq!(told_jvms(&commands), ["quick 2", "quick 1"]);
-    for control in [
-        TIMED_OUT,
-        "C\tFoo\tRUN_ERROR\t\t\n",
-        "C\tOther\tSURVIVED\t\t\n",
-        "",
-    ] {
+    for control in [TIMED_OUT, ENDED, r#"["Other","SURVIVED",["",""]]"#, ""] {
         let (unclear, _) = bed.play(vec![
             beside(control, &["KILLED"]),
             beside(control, &["KILLED"]),
@@ -1264,7 +1232,7 @@ fn a_control_without_a_verdict_is_run_again_with_patience_and_then_forbids_a_pas
 #[test]
 fn tests_that_were_slow_once_get_more_patience_the_next_time() {
     let bed = Bed::new();
-    let tests = "T\tFooTest\ta()\tgreen\t1200\nT\tFooTest\tb()\tgreen\t3\n";
+    let tests = r#"["FooTest","a()",true,1200,[]],["FooTest","b()",true,3,[]]"#;
     let whole = || Pit {
         tests: tests.to_owned(),
         ..pit(OK, "", Some(&report(&["KILLED"])))
@@ -1299,7 +1267,7 @@ fn a_scope_of_lines_keeps_the_mutants_on_changed_lines_and_nothing_on_none() {
     assert_eq!(good.verdict, Verdict::Pass);
     assert_eq!(
         option(&commands[0], "kept"),
-        Some("L\t\t0\t0\nL\tFoo.java\t3\t4\nL\tFoo.java\t9\t9\n")
+        Some("C\tFoo\nL\tFoo.java\t3-4\nL\tFoo.java\t9-9\n")
     );
     let empty = || pit(OK, "", Some(&report(&[])));
     let (skip, _) = bed.play_with(&lines, vec![empty()]);

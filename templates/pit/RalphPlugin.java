@@ -5,27 +5,22 @@ import com.sun.source.util.JavacTask;
 import com.sun.source.util.TreeScanner;
 import java.io.*;
 import java.lang.instrument.ClassFileTransformer;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.math.BigInteger;
-import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.*;
 import java.security.*;
 import java.util.*;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import javax.tools.*;
-import org.objectweb.asm.Type;
+import org.apache.commons.text.StringEscapeUtils;
 import org.objectweb.asm.tree.*;
 import org.pitest.bytecode.analysis.*;
 import org.pitest.classinfo.*;
 import org.pitest.classpath.CodeSource;
 import org.pitest.coverage.*;
-import org.pitest.help.PitHelpError;
+import org.pitest.extension.common.TestUnitDecorator;
 import org.pitest.junit.*;
 import org.pitest.mutationtest.*;
 import org.pitest.mutationtest.build.*;
@@ -40,6 +35,7 @@ import org.pitest.plugin.Feature;
 import org.pitest.reloc.asm.ClassReader;
 import org.pitest.reloc.asm.ClassWriter;
 import org.pitest.testapi.*;
+import org.pitest.testapi.execute.ExitingResultCollector;
 import org.pitest.util.ResultOutputStrategy;
 
 /**
@@ -64,28 +60,25 @@ public final class RalphPlugin {
     }
 
     /**
-     * Ralph's orders for a run, from the file that the system property {@code ralph.input} names. Fields are separated by tabs:
-     * {@code K key} seals the results; {@code O search} leaves out controls, {@code O map} records which tests execute what;
-     * {@code A class} ends the run where a test of this class fails without a mutation. {@code C class} keeps the mutants of a class and
-     * those nested in it, {@code L folder/File.java first last} those on these lines, {@code M class method descriptor mutator 1,2,3} one
-     * mutant; with several of these kinds a mutant must be kept by each. Before PIT has merged the copies of an inlined finally block a
-     * mutant has part of the indexes that its report will give: hence a subset suffices.
+     * Ralph's orders for a run, from the file that the system property {@code ralph.input} names. The last field of a line is a value of
+     * the fields before it; tabs separate fields. {@code K key} seals the results. {@code O count} runs no mutant, {@code O search} leaves
+     * out controls, {@code O map} records which tests execute what, {@code O lines} and {@code O mutants} say that there is a list of
+     * these. {@code A class} ends the run where a test of this class fails without a mutation. {@code C class} keeps the mutants of a
+     * class and those nested in it, {@code L folder/File.java first-last} those on these lines, {@code M class method descriptor mutator
+     * 1,2,3} one mutant; a mutant must be kept by each list. Before PIT has merged the copies of an inlined finally block a mutant has
+     * part of the indexes that its report will give: hence a subset suffices.
      */
     static final class Input {
 
         static final Input OF_RUN = new Input(Paths.get(System.getProperty("ralph.input")));
 
-        String key = "";
-        final Set<String> options = new HashSet<>();
-        final Set<String> accountable = new HashSet<>();
-        final Set<String> classes = new HashSet<>();
-        final Map<String, List<int[]>> lines = new HashMap<>();
-        final Map<String, List<Set<Integer>>> mutants = new HashMap<>();
+        private final Map<String, Set<String>> values = new HashMap<>();
 
         private Input(Path file) {
             try {
                 for (String line : Files.readAllLines(file, StandardCharsets.UTF_8)) {
-                    read(line.split("\t", -1));
+                    int last = line.lastIndexOf('\t');
+                    values.computeIfAbsent(line.substring(0, last), unused -> new LinkedHashSet<>()).add(line.substring(last + 1));
                 }
                 // No test has run yet, and none may learn the key.
                 Files.delete(file);
@@ -94,65 +87,39 @@ public final class RalphPlugin {
             }
         }
 
-        private void read(String[] parts) {
-            switch (parts[0] + parts.length) {
-                case "K2":
-                    key = parts[1];
-                    break;
-                case "O2":
-                    options.add(parts[1]);
-                    break;
-                case "A2":
-                    accountable.add(parts[1]);
-                    break;
-                case "C2":
-                    classes.add(parts[1]);
-                    break;
-                case "L4":
-                    int[] range = {Integer.parseInt(parts[2]), Integer.parseInt(parts[3])};
-                    lines.computeIfAbsent(parts[1], file -> new ArrayList<>()).add(range);
-                    break;
-                case "M6":
-                    Set<Integer> indexes = new HashSet<>();
-                    for (String index : parts[5].split(",")) {
-                        indexes.add(Integer.valueOf(index));
-                    }
-                    String key = String.join("\t", Arrays.asList(parts).subList(1, 5));
-                    mutants.computeIfAbsent(key, unused -> new ArrayList<>()).add(indexes);
-                    break;
-                default:
-                    throw new IllegalStateException("ralph: bad line of input: " + String.join("\t", parts));
-            }
+        Set<String> get(String... fields) {
+            return values.getOrDefault(String.join("\t", fields), Set.of());
+        }
+
+        boolean isOn(String option) {
+            return get("O").contains(option);
         }
     }
 
     /**
      * The one file that ralph reads of a run, in the folder of the report. PIT's own process writes it as it ends; no JVM of tests does.
-     * Lines of fields separated by tabs, in this order: {@code T class name green|red millis} a test without mutation;
-     * {@code X class 0,4,7} the tests that execute a class, as numbers of the top-level classes in the order of their first T;
-     * {@code C class status test-class test} a control; {@code M class method descriptor mutator indexes file line status killer
-     * description initial tests 5-test-classes} a mutant; {@code F message} why PIT gave up;
-     * {@code E stage found millis lines seal} the end, where {@code found} counts mutants before PIT's filters and {@code seal} is
-     * SHA-256 of the key and the SHA-256 of all before the seal, so that nothing else can have written the file.
+     * It is a JSON array, whose parts are arrays as well: the stage that PIT reached, its words for why it gave up, and rows of
+     * tests, controls and mutants. A seal follows, SHA-256 of the key and the SHA-256 of all before, so that
+     * nothing else can have written the file.
      */
     static final class ResultsFile {
 
-        static final List<String> TESTS = new ArrayList<>();
-        static final List<String> EXECUTED = new ArrayList<>();
-        static final Set<String> CONTROLS = new LinkedHashSet<>();
-        static final List<String> MUTANTS = new ArrayList<>();
-        static final AtomicLong FOUND = new AtomicLong(-1);
+        static final List<Object> TESTS = new ArrayList<>();
+        static final List<Object> CONTROLS = new ArrayList<>();
+        static final List<Object> MUTANTS = new ArrayList<>();
+        /** Mutants before PIT's filters, each counted as often as PIT looks for it. */
+        static volatile long found = -1;
         static volatile String stage = "tests";
-        static volatile long millis;
-        private static final List<String> FAILURES = new ArrayList<>();
+        private static volatile String failure = "";
 
         static void begin(ReportOptions options) {
-            if (FOUND.compareAndSet(-1, 0)) {
-                Path file = Paths.get(options.getReportDir(), "results.tsv");
+            if (found < 0) {
+                found = 0;
+                Path file = Paths.get(options.getReportDir(), "results.json");
                 Runtime.getRuntime().addShutdownHook(new Thread(() -> write(file)));
                 Thread.setDefaultUncaughtExceptionHandler((thread, error) -> {
                     if (thread.getName().equals("main")) {
-                        FAILURES.add(line("F", error.toString().split("\\R", 2)[0]));
+                        failure = error.toString().split("\\R", 2)[0];
                     }
                     System.err.print("Exception in thread \"" + thread.getName() + "\" ");
                     error.printStackTrace();
@@ -160,31 +127,30 @@ public final class RalphPlugin {
             }
         }
 
-        static String line(Object... fields) {
-            List<String> texts = new ArrayList<>();
-            for (Object field : fields) {
-                texts.add(field.toString().replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r"));
+        private static String json(Object value) {
+            if (value instanceof Collection) {
+                Collection<?> parts = (Collection<?>) value;
+                return parts.stream().map(ResultsFile::json).collect(Collectors.joining(",", "[", "]"));
             }
-            return String.join("\t", texts);
+            return value instanceof Number || value instanceof Boolean
+                ? value.toString()
+                : "\"" + StringEscapeUtils.escapeJson(value.toString()) + "\"";
         }
 
         private static void write(Path file) {
             try {
-                List<String> lines = new ArrayList<>();
-                List.of(TESTS, EXECUTED, CONTROLS, MUTANTS, FAILURES).forEach(lines::addAll);
-                String reached = FOUND.get() == 0 && lines.isEmpty() ? "done" : stage;
-                lines.add(line("E", reached, FOUND, millis, lines.size()));
+                // PIT runs no test where there is nothing to mutate.
+                String reached = found == 0 && failure.isEmpty() ? "done" : stage;
+                byte[] content = json(List.of(reached, failure, TESTS, CONTROLS, MUTANTS)).getBytes(StandardCharsets.UTF_8);
                 MessageDigest digest = MessageDigest.getInstance("SHA-256");
+                byte[] sum = digest.digest(content);
+                digest.update(String.join("", Input.OF_RUN.get("K")).getBytes(StandardCharsets.UTF_8));
+                String seal = String.format("%064x", new BigInteger(1, digest.digest(sum)));
                 // A test may have put something else there.
                 Files.deleteIfExists(file);
-                try (OutputStream bytes = Files.newOutputStream(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
-                        OutputStream out = new BufferedOutputStream(new DigestOutputStream(bytes, digest))) {
-                    out.write(String.join("\n", lines).getBytes(StandardCharsets.UTF_8));
-                    out.flush();
-                    byte[] content = digest.digest();
-                    digest.update(Input.OF_RUN.key.getBytes(StandardCharsets.UTF_8));
-                    String seal = new BigInteger(1, digest.digest(content)).toString(16);
-                    out.write(("\t" + "0".repeat(64 - seal.length()) + seal + "\n").getBytes(StandardCharsets.UTF_8));
+                try (OutputStream out = Files.newOutputStream(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+                    out.write(content);
+                    out.write(seal.getBytes(StandardCharsets.UTF_8));
                 }
             } catch (IOException | GeneralSecurityException error) {
                 System.err.println("ralph: " + file + " cannot be written: " + error);
@@ -193,19 +159,17 @@ public final class RalphPlugin {
     }
 
     /** Keeps the mutants that ralph asked for. */
-    public static final class KeepFactory extends Part implements MutationInterceptorFactory {
+    public static final class Keep extends Part implements MutationInterceptorFactory, MutationInterceptor {
+
+        private final Input input = Input.OF_RUN;
+        private ReportOptions options;
 
         @Override
         public MutationInterceptor createInterceptor(InterceptorParameters params) {
-            ResultsFile.begin(params.data());
-            return new Keep();
+            options = params.data();
+            ResultsFile.begin(options);
+            return this;
         }
-    }
-
-    static final class Keep implements MutationInterceptor {
-
-        private final Input input = Input.OF_RUN;
-        private String folder = "";
 
         @Override
         public InterceptorType type() {
@@ -214,34 +178,49 @@ public final class RalphPlugin {
 
         @Override
         public void begin(ClassTree tree) {
-            String name = tree.name().asInternalName();
-            folder = name.contains("/") ? name.substring(0, name.lastIndexOf('/') + 1) : "";
         }
 
         @Override
         public Collection<MutationDetails> intercept(Collection<MutationDetails> found, Mutater mutater) {
             Collection<MutationDetails> kept = new ArrayList<>();
             for (MutationDetails mutant : found) {
-                String type = mutant.getClassName().asJavaName();
-                Set<String> classes = input.classes;
-                boolean isOfClass = classes.isEmpty() || classes.contains(type) || classes.contains(topLevel(type));
-                if (isOfClass && (input.lines.isEmpty() || isOnLine(mutant)) && (input.mutants.isEmpty() || isListed(mutant))) {
+                if (isOfClass(mutant) && (!input.isOn("lines") || isOnLine(mutant)) && (!input.isOn("mutants") || isListed(mutant))) {
                     kept.add(mutant);
                 }
             }
-            ResultsFile.FOUND.addAndGet(kept.size());
+            ResultsFile.found += kept.size();
+            chooseUnitSize(kept.size());
             return kept;
+        }
+
+        /** So large that every processor has work, and that no JVM is started for a handful; and a control. */
+        private void chooseUnitSize(int mutants) {
+            int threads = options.getNumberOfThreads();
+            if (threads > 1 && options.getMutationUnitSize() != 1) {
+                int fewest = input.isOn("search") ? 8 : 32;
+                int size = 1 + Math.max(fewest, Math.min(200, mutants / (2 * threads)));
+                options.setMutationUnitSize(Math.max(options.getMutationUnitSize(), size));
+            }
+        }
+
+        private boolean isOfClass(MutationDetails mutant) {
+            String type = mutant.getClassName().asJavaName() + "$";
+            return input.get("C").stream().anyMatch(asked -> type.startsWith(asked + "$"));
         }
 
         private boolean isOnLine(MutationDetails mutant) {
             int line = mutant.getLineNumber();
-            List<int[]> ranges = input.lines.getOrDefault(folder + mutant.getFilename(), List.of());
-            return ranges.stream().anyMatch(range -> range[0] <= line && line <= range[1]);
+            String folder = mutant.getClassName().getPackage().asInternalName();
+            return input.get("L", (folder.isEmpty() ? "" : folder + "/") + mutant.getFilename()).stream().anyMatch(range -> {
+                String[] ends = range.split("-");
+                return Integer.parseInt(ends[0]) <= line && line <= Integer.parseInt(ends[1]);
+            });
         }
 
         private boolean isListed(MutationDetails mutant) {
-            Collection<Integer> indexes = mutant.getId().getIndexes();
-            return input.mutants.getOrDefault(key(mutant), List.of()).stream().anyMatch(set -> set.containsAll(indexes));
+            List<String> indexes = mutant.getId().getIndexes().stream().map(String::valueOf).collect(Collectors.toList());
+            return input.get("M", mutant.getClassName().asJavaName(), mutant.getMethod(), mutant.getId().getLocation().getMethodDesc(),
+                mutant.getMutator()).stream().anyMatch(listed -> List.of(listed.split(",")).containsAll(indexes));
         }
 
         @Override
@@ -254,32 +233,24 @@ public final class RalphPlugin {
      * first line hides is left out only if the source does not declare it (a processor or the compiler made it); of a
      * call of a logger only the call itself, and the question whether it logs; of a static initialiser nothing.
      */
-    public static final class WrittenFactory extends Part implements MutationInterceptorFactory {
-
-        @Override
-        public MutationInterceptor createInterceptor(InterceptorParameters params) {
-            return new Written(params);
-        }
-    }
-
-    static final class Written implements MutationInterceptor {
+    public static final class Written extends Part implements MutationInterceptorFactory, MutationInterceptor {
 
         /** Methods that run while their class is initialised, and perhaps never again. */
         static final Set<Location> INITIAL = ConcurrentHashMap.newKeySet();
 
-        private static final Pattern LAMBDA = Pattern.compile("lambda\\$(.+)\\$\\d+");
-
-        private final List<MutationInterceptor> hiding;
-        private final MutationInterceptor initial;
-        private final ReportOptions options;
+        private List<MutationInterceptor> hiding;
+        private MutationInterceptor initial;
+        private ReportOptions options;
         private ClassTree tree;
         private Set<String> declared;
 
-        Written(InterceptorParameters params) {
+        @Override
+        public MutationInterceptor createInterceptor(InterceptorParameters params) {
             hiding = List.of(new ExcludedAnnotationInterceptorFactory().createInterceptor(params),
                 new RecordFilterFactory().createInterceptor(params));
             initial = new StaticInitializerInterceptorFactory().createInterceptor(params);
             options = params.data();
+            return this;
         }
 
         @Override
@@ -330,27 +301,24 @@ public final class RalphPlugin {
         private boolean isDeclared(MutationDetails mutant) {
             String name = tree.name().asJavaName();
             String inside = name.substring(name.lastIndexOf('.') + 1);
-            Matcher lambda = LAMBDA.matcher(mutant.getMethod());
-            boolean isLambda = lambda.matches();
+            String method = mutant.getMethod().replaceFirst("^lambda\\$(.+)\\$\\d+$", "$1");
+            boolean isLambda = !method.equals(mutant.getMethod());
             // A lambda of an initialiser, or one that an old compiler does not name by its method.
-            if (inside.matches(".*\\$\\d.*") || isLambda && List.of("static", "new", "null").contains(lambda.group(1))) {
+            if (inside.matches(".*\\$\\d.*") || isLambda && List.of("static", "new", "null").contains(method)) {
                 return true;
             }
             if (declared == null) {
                 declared = declaredIn(mutant.getFilename());
             }
-            String descriptor = mutant.getId().getLocation().getMethodDesc();
-            String counted = mutant.getMethod() + "/" + Type.getArgumentTypes(descriptor).length;
-            boolean isCounted = !isLambda && !mutant.getMethod().equals("<init>");
-            return declared.isEmpty()
-                || declared.contains(spelled(inside + "#" + (isLambda ? lambda.group(1) : isCounted ? counted : "<init>")));
+            return declared.isEmpty() || declared.contains(inside + "#" + method);
         }
 
-        /** {@code Outer$Inner#method} and the same with {@code /parameters}; none where there is no such source. */
+        /** {@code Outer$Inner#method}; none where there is no such source. */
         private Set<String> declaredIn(String file) {
             String folder = tree.rawNode().name.replaceAll("[^/]*$", "");
             Set<String> names = new HashSet<>();
             JavaCompiler javac = ToolProvider.getSystemJavaCompiler();
+            StandardJavaFileManager files = javac.getStandardFileManager(null, null, StandardCharsets.UTF_8);
             for (Path sources : options.getSourcePaths()) {
                 Path source = sources.resolve(folder + file);
                 if (!Files.isRegularFile(source)) {
@@ -358,14 +326,14 @@ public final class RalphPlugin {
                 }
                 try {
                     AtomicBoolean isOdd = new AtomicBoolean();
-                    JavacTask task = (JavacTask) javac.getTask(null, null,
+                    JavacTask task = (JavacTask) javac.getTask(null, files,
                         problem -> isOdd.compareAndSet(false, problem.getKind() == Diagnostic.Kind.ERROR),
-                        List.of("-proc:none"), null, List.of(new Source(source.toUri(), Files.readAllBytes(source))));
+                        List.of("-proc:none"), null, files.getJavaFileObjects(source));
                     for (CompilationUnitTree unit : task.parse()) {
                         new Declared(names).scan(unit, "");
                     }
                     if (isOdd.get()) {
-                        // It has been compiled, so its encoding is not what it seems here: nothing is known of it.
+                        // It has been compiled, so its encoding is another: nothing is known of it.
                         return Set.of();
                     }
                 } catch (IOException error) {
@@ -375,29 +343,8 @@ public final class RalphPlugin {
             return names;
         }
 
-        /** What is not ASCII is not compared: the encoding of the source is not known. */
-        static String spelled(String name) {
-            return name.replaceAll("[^\\x00-\\x7f]+", "?");
-        }
-
         @Override
         public void end() {
-        }
-    }
-
-    /** A source whose encoding is not known: some letter stands for the bytes that are not ASCII. */
-    static final class Source extends SimpleJavaFileObject {
-
-        private final String text;
-
-        Source(URI uri, byte[] bytes) {
-            super(uri, Kind.SOURCE);
-            text = new String(bytes, StandardCharsets.ISO_8859_1).replaceAll("[^\\x00-\\x7f]+", "\u00e9");
-        }
-
-        @Override
-        public CharSequence getCharContent(boolean ignoreErrors) {
-            return text;
         }
     }
 
@@ -412,15 +359,13 @@ public final class RalphPlugin {
         @Override
         public Void visitClass(com.sun.source.tree.ClassTree type, String outer) {
             String name = outer.isEmpty() ? type.getSimpleName().toString() : outer + "$" + type.getSimpleName();
-            names.add(Written.spelled(name));
+            names.add(name);
             return super.visitClass(type, name);
         }
 
         @Override
         public Void visitMethod(com.sun.source.tree.MethodTree method, String type) {
-            String name = type + "#" + method.getName();
-            names.add(Written.spelled(name));
-            names.add(Written.spelled(name + "/" + method.getParameters().size()));
+            names.add(type + "#" + method.getName());
             return super.visitMethod(method, type);
         }
     }
@@ -525,12 +470,6 @@ public final class RalphPlugin {
         }
 
         @Override
-        public ClassFileTransformer makeTransformer() {
-            return new ClassFileTransformer() {
-            };
-        }
-
-        @Override
         public ClassFileTransformer makeMutationTransformer() {
             return new ClassFileTransformer() {
 
@@ -553,34 +492,22 @@ public final class RalphPlugin {
     }
 
     /**
-     * Prints how many mutants will run, once all filters have been applied, and that they run; adds the controls, unless the run is a
-     * search.
-     */
-    public static final class ControlsFactory extends Part implements ProjectMutationInterceptorFactory {
-
-        @Override
-        public ProjectMutationInterceptor createInterceptor(InterceptorParameters params) {
-            return new Controls(params.data().getMutationUnitSize(), !Input.OF_RUN.options.contains("search"));
-        }
-    }
-
-    /**
      * A control runs each test that reaches a mutant of its unit before any mutant of its JVM, in the first JVM twice:
      * then neither a test that expects to be the first nor a mutant that spoils the JVM passes for a kill. Each unit has one, and
      * units of a single mutant have one before and one after all of them. PIT sorts mutants by identity (hence the
      * control's names), cuts that list into units, and runs a unit in the order of a hash map (hence its index). Where
-     * a control would not be the first, it gets no tests, so that PIT leaves it out; the first unit always has one.
+     * a control would not be the first, it gets no tests, so that PIT leaves it out; the first unit always has one. A search has none.
      */
-    static final class Controls implements ProjectMutationInterceptor {
+    public static final class Controls extends Part implements ProjectMutationInterceptorFactory, ProjectMutationInterceptor {
 
         private static final String CONTROL = "!ralph.control";
 
-        private final int unit;
-        private final boolean isControlled;
+        private int unit;
 
-        Controls(int unit, boolean isControlled) {
-            this.unit = unit;
-            this.isControlled = isControlled;
+        @Override
+        public ProjectMutationInterceptor createInterceptor(InterceptorParameters params) {
+            unit = params.data().getMutationUnitSize();
+            return this;
         }
 
         static boolean isControl(MutationIdentifier id) {
@@ -594,29 +521,21 @@ public final class RalphPlugin {
 
         @Override
         public Collection<MutationDetails> intercept(Collection<MutationDetails> found) {
-            Thread alive = new Thread(Controls::sayThatMutantsRun);
-            alive.setDaemon(true);
-            alive.start();
+            // A mutant may keep PIT silent for as long as all of its tests take; without mutation a silent test hangs.
+            new Timer(true).schedule(new TimerTask() {
+
+                @Override
+                public void run() {
+                    System.out.println("ralph: mutants run");
+                }
+            }, 0, 1_000);
             Map<ClassName, List<MutationDetails>> classes = new HashMap<>();
             List<MutationDetails> all = new ArrayList<>(found);
             all.sort(Comparator.comparing(MutationDetails::getId));
             all.forEach(mutant -> classes.computeIfAbsent(mutant.getClassName(), name -> new ArrayList<>()).add(mutant));
-            System.out.println("ralph: mutants " + all.size());
             all.clear();
-            classes.values().forEach(mutants -> all.addAll(isControlled ? withControls(mutants) : mutants));
+            classes.values().forEach(mutants -> all.addAll(Input.OF_RUN.isOn("search") ? mutants : withControls(mutants)));
             return all;
-        }
-
-        /** A mutant may keep PIT silent for as long as all of its tests take; without mutation a silent test hangs. */
-        private static void sayThatMutantsRun() {
-            try {
-                while (true) {
-                    Thread.sleep(1_000);
-                    System.out.println("ralph: mutants run");
-                }
-            } catch (InterruptedException end) {
-                Thread.currentThread().interrupt();
-            }
         }
 
         private List<MutationDetails> withControls(List<MutationDetails> mutants) {
@@ -687,7 +606,8 @@ public final class RalphPlugin {
                     if (!Controls.isControl(result.getDetails().getId())) {
                         mutants.add(result);
                     } else if (result.getStatus() != DetectionStatus.NO_COVERAGE) {
-                        ResultsFile.CONTROLS.add(line(result));
+                        ResultsFile.CONTROLS.add(
+                            List.of(result.getDetails().getClassName().asJavaName(), result.getStatus(), killer(result)));
                     }
                 }
                 if (!mutants.isEmpty()) {
@@ -697,34 +617,20 @@ public final class RalphPlugin {
             return kept;
         }
 
-        private static String line(MutationResult control) {
-            String type = "";
-            String failed = "";
-            for (TestInfo test : control.getDetails().getTestsInOrder()) {
-                if (control.getKillingTest().filter(test.getName()::equals).isPresent()) {
-                    type = TestInfo.toDefiningClassName().apply(test).asJavaName();
-                    failed = test.getName().substring(test.getName().startsWith(type + ".") ? type.length() + 1 : 0);
-                }
+    }
+
+    /** The class and the name of the test that killed a mutant, empty if none did. */
+    static List<String> killer(MutationResult result) {
+        for (TestInfo test : result.getDetails().getTestsInOrder()) {
+            if (result.getKillingTest().filter(test.getName()::equals).isPresent()) {
+                String type = TestInfo.toDefiningClassName().apply(test).asJavaName();
+                return List.of(type, test.getName().substring(test.getName().startsWith(type + ".") ? type.length() + 1 : 0));
             }
-            return ResultsFile.line("C", control.getDetails().getClassName().asJavaName(), control.getStatus(), type, failed);
         }
+        return List.of("", "");
     }
 
-    /** The mutant's identity without its indexes, as ralph names it. */
-    static String key(MutationDetails mutant) {
-        return mutant.getClassName().asJavaName() + "\t" + mutant.getMethod() + "\t"
-            + mutant.getId().getLocation().getMethodDesc() + "\t" + mutant.getMutator();
-    }
-
-    static String indexes(MutationDetails mutant) {
-        List<String> indexes = new ArrayList<>();
-        for (Integer index : mutant.getId().getIndexes()) {
-            indexes.add(index.toString());
-        }
-        return String.join(",", indexes);
-    }
-
-    /** Output format {@code RALPH}: a line for each mutant. */
+    /** Output format {@code RALPH}: a row for each mutant. */
     public static final class Mutants extends Part implements MutationResultListenerFactory, MutationResultListener {
 
         private static final int MOST_NAMES = 5;
@@ -745,17 +651,20 @@ public final class RalphPlugin {
 
         @Override
         public void handleMutationResult(ClassMutationResults results) {
+            if (Input.OF_RUN.isOn("count")) {
+                return;
+            }
             for (MutationResult result : results.getMutations()) {
                 MutationDetails mutant = result.getDetails();
                 Set<String> classes = new TreeSet<>();
                 if (!result.getStatus().isDetected()) {
                     mutant.getTestsInOrder().forEach(test -> classes.add(TestInfo.toDefiningClassName().apply(test).asJavaName()));
                 }
-                List<String> names = new ArrayList<>(classes).subList(0, Math.min(MOST_NAMES, classes.size()));
-                ResultsFile.MUTANTS.add(ResultsFile.line("M", mutant.getClassName().asJavaName(), mutant.getMethod(),
-                    mutant.getId().getLocation().getMethodDesc(), mutant.getMutator(), indexes(mutant), mutant.getFilename(),
-                    mutant.getLineNumber(), result.getStatus(), result.getKillingTest().orElse(""), mutant.getDescription(),
-                    isInitial(mutant) ? "initial" : "", classes.size(), String.join(",", names)));
+                List<Object> id = List.of(mutant.getClassName().asJavaName(), mutant.getMethod(),
+                    mutant.getId().getLocation().getMethodDesc(), mutant.getMutator(), mutant.getId().getIndexes());
+                ResultsFile.MUTANTS.add(List.of(id, mutant.getFilename(), mutant.getLineNumber(), result.getStatus(), killer(result),
+                    mutant.getDescription(), isInitial(mutant), classes.size(),
+                    classes.stream().limit(MOST_NAMES).collect(Collectors.toList())));
             }
         }
 
@@ -773,14 +682,12 @@ public final class RalphPlugin {
     /** Notes how each test ended without a mutation, and for a map which classes it executed. */
     public static final class Tests extends Part implements TestStatListenerFactory, TestStatListener {
 
-        private long begin;
-        private final Map<String, Integer> numbers = new HashMap<>();
-        private final Map<String, BitSet> executed = new TreeMap<>();
+        /** By the top-level class of a test. */
+        private final Map<String, Set<String>> executed = new HashMap<>();
         private boolean isOver;
 
         @Override
         public TestStatListener createTestListener(ResultOutputStrategy files) {
-            begin = System.nanoTime();
             return this;
         }
 
@@ -788,16 +695,18 @@ public final class RalphPlugin {
         public void accept(CoverageResult result) {
             Description test = result.getTestUnitDescription();
             String type = test.getFirstTestClass();
-            ResultsFile.TESTS.add(
-                ResultsFile.line("T", type, test.getName(), result.isGreenTest() ? "green" : "red", result.getExecutionTime()));
-            isOver |= !result.isGreenTest() && Input.OF_RUN.accountable.contains(topLevel(type));
-            int number = numbers.computeIfAbsent(topLevel(type), unused -> numbers.size());
-            if (Input.OF_RUN.options.contains("map")) {
+            List<String> news = new ArrayList<>();
+            if (Input.OF_RUN.isOn("map")) {
+                Set<String> known = executed.computeIfAbsent(topLevel(type), unused -> new HashSet<>());
                 for (BlockLocation block : result.getCoverage()) {
                     String code = topLevel(block.getLocation().getClassName().asJavaName());
-                    executed.computeIfAbsent(code, unused -> new BitSet()).set(number);
+                    if (known.add(code)) {
+                        news.add(code);
+                    }
                 }
             }
+            ResultsFile.TESTS.add(List.of(type, test.getName(), result.isGreenTest(), result.getExecutionTime(), news));
+            isOver |= !result.isGreenTest() && Input.OF_RUN.get("A").contains(topLevel(type)) && !Input.OF_RUN.isOn("count");
         }
 
         @Override
@@ -807,9 +716,6 @@ public final class RalphPlugin {
 
         @Override
         public void end() {
-            executed.forEach((code, tests) ->
-                ResultsFile.EXECUTED.add(ResultsFile.line("X", code, tests.toString().replaceAll("[{} ]", ""))));
-            ResultsFile.millis = (System.nanoTime() - begin) / 1_000_000;
             ResultsFile.stage = "mutants";
             if (isOver) {
                 // Mutants could not change the verdict.
@@ -822,14 +728,13 @@ public final class RalphPlugin {
      * Runs tests of JUnit 3. Where a mutant keeps their class from being made, PIT finds nothing to run and takes the tests for skipped;
      * JUnit 3 skips no test, so they have failed.
      */
-    public static final class JUnit3Factory extends Part implements TestPluginFactory {
+    public static final class JUnit3Factory extends JUnitTestPlugin {
 
         @Override
         public Configuration createTestFrameworkConfiguration(TestGroupConfig groups, ClassByteArraySource source,
                 Collection<String> excludedRunners, Collection<String> includedMethods) {
-            Configuration own =
-                new JUnitTestPlugin().createTestFrameworkConfiguration(groups, source, excludedRunners, includedMethods);
-            return own instanceof NullConfiguration ? own : new JUnit3(own);
+            Configuration own = super.createTestFrameworkConfiguration(groups, source, excludedRunners, includedMethods);
+            return own instanceof NullConfiguration ? own : new JUnit3(groups, excludedRunners, includedMethods);
         }
 
         @Override
@@ -838,26 +743,25 @@ public final class RalphPlugin {
         }
     }
 
-    static final class JUnit3 implements Configuration {
+    static final class JUnit3 extends JUnitCompatibleConfiguration {
 
-        private final Configuration own;
-
-        JUnit3(Configuration own) {
-            this.own = own;
+        JUnit3(TestGroupConfig groups, Collection<String> excludedRunners, Collection<String> includedMethods) {
+            super(groups, excludedRunners, includedMethods);
         }
 
         /** Just before PIT's own. */
         @Override
         public int priority() {
-            return own.priority() - 1;
+            return super.priority() - 1;
         }
 
         @Override
         public TestUnitFinder testUnitFinder() {
+            TestUnitFinder own = super.testUnitFinder();
             return (type, listener) -> {
                 List<TestUnit> units = new ArrayList<>();
                 if (isTestCase(type)) {
-                    own.testUnitFinder().findTestUnits(type, listener).forEach(unit -> units.add(failing(unit)));
+                    own.findTestUnits(type, listener).forEach(unit -> units.add(new Unskipped(unit)));
                 }
                 return units;
             };
@@ -866,42 +770,23 @@ public final class RalphPlugin {
         private static boolean isTestCase(Class<?> type) {
             return type != null && (type.getName().equals("junit.framework.TestCase") || isTestCase(type.getSuperclass()));
         }
+    }
 
-        private static TestUnit failing(TestUnit unit) {
-            return new TestUnit() {
+    static final class Unskipped extends TestUnitDecorator {
 
-                @Override
-                public void execute(ResultCollector results) {
-                    Class<?>[] collector = {ResultCollector.class};
-                    unit.execute((ResultCollector) Proxy.newProxyInstance(RalphPlugin.class.getClassLoader(), collector,
-                        (proxy, method, arguments) -> {
-                            if (method.getName().equals("notifySkipped")) {
-                                results.notifyEnd((Description) arguments[0], new AssertionError("the test class cannot be made"));
-                                return null;
-                            }
-                            try {
-                                return method.invoke(results, arguments);
-                            } catch (InvocationTargetException error) {
-                                throw error.getCause();
-                            }
-                        }));
-                }
-
-                @Override
-                public Description getDescription() {
-                    return unit.getDescription();
-                }
-            };
+        Unskipped(TestUnit unit) {
+            super(unit);
         }
 
         @Override
-        public TestSuiteFinder testSuiteFinder() {
-            return type -> List.of();
-        }
+        public void execute(ResultCollector results) {
+            child().execute(new ExitingResultCollector(results) {
 
-        @Override
-        public Optional<PitHelpError> verifyEnvironment() {
-            return Optional.empty();
+                @Override
+                public void notifySkipped(Description test) {
+                    notifyEnd(test, new AssertionError("the test class cannot be made"));
+                }
+            });
         }
     }
 }

@@ -466,8 +466,8 @@ const FORGED: &str = r#"@Test void forges() throws Exception {
     java.nio.file.Path folder = java.nio.file.Path.of(call.get(call.indexOf("--reportDir") + 1));
     String input = call.stream().filter(word -> word.startsWith("-Dralph.input=")).findFirst().get().substring(14);
     assertFalse(java.nio.file.Files.exists(java.nio.file.Path.of(input)));
-    String forged = "M\tcom.acme.Price\tof\t(II)I\tx.Math\t1\tPrice.java\t3\tKILLED\tx\td\t\t0\t\nE\tdone\t9\t1\t1\t" + "0".repeat(64) + "\n";
-    java.nio.file.Files.writeString(folder.resolve("results.tsv"), forged);
+    String forged = "[\"done\",\"\",[],[],[[[\"com.acme.Price\",\"of\",\"(II)I\",\"x.Math\",[1]],\"Price.java\",3,\"KILLED\",[\"x\",\"y\"],\"d\",false,0,[]]]]" + "0".repeat(64);
+    java.nio.file.Files.writeString(folder.resolve("results.json"), forged);
     System.out.print(forged); System.err.print(forged);
     new Price().of(2, 3); new Price().off(2); }"#;
 

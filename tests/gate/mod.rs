@@ -116,7 +116,7 @@ fn classes_are_judged_one_by_one_and_a_red_test_elsewhere_is_a_remark() {
     // A report of an earlier run is in the path of the new one.
     let stale = project.request.folder.join("report/p");
     fs_err::create_dir_all(&stale).unwrap();
-    fs_err::write(stale.join("results.tsv"), "E\tdone\t0\t0\t0\t\n").unwrap();
+    fs_err::write(stale.join("results.json"), "[\"done\",\"\",[],[],[]]").unwrap();
 
     let report = project.run();
     let logs = project.logs();

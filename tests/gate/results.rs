@@ -4,6 +4,7 @@ use super::project::{JUnit, Project};
 use super::{main_file, test_file};
 use crate::support::needs::tests;
 use ralph::config::TestTiers;
+use serde_json::Value;
 use std::path::Path;
 
 /// `twice` is killed, `big` and `Foo$In` are reached and not killed, `none` is not reached, `BASE` runs at class
@@ -18,38 +19,30 @@ const FOO_TEST: &str = "import static org.junit.jupiter.api.Assertions.*; import
 const OTHER_TEST: &str =
     "class OtherTest { @org.junit.jupiter.api.Test void red() { throw new AssertionError(); } }";
 
-/// Returns the file of the run of all tests, without times and the seal.
+/// Returns the document of the run of all tests, a row per line, without times and the seal.
 ///
 /// Both differ from run to run.
 fn recorded(project: &mut Project) -> String {
     project.settings.tests = TestTiers::All;
     let report = project.run();
-    let file = project.request.folder.join("report/p/all/results.tsv");
+    let file = project.request.folder.join("report/p/all/results.json");
     let text = fs_err::read_to_string(file)
         .unwrap_or_else(|error| panic!("{error}: {report:?}\n{}", project.logs()));
-    let (lines, end) = text
-        .trim_end()
-        .rsplit_once('\n')
-        .unwrap_or(("", text.trim_end()));
-    let mut lines: Vec<String> = lines
-        .lines()
-        .map(|line| match line.rsplit_once('\t') {
-            Some((test, _)) if line.starts_with("T\t") => format!("{test}\t0"),
-            _ => line.to_owned(),
-        })
-        .collect();
-    // Within a kind the order of mutants is decided by PIT.
-    let first = lines.iter().position(|line| line.starts_with("M\t"));
-    if let Some(first) = first {
-        let last = lines
-            .iter()
-            .rposition(|line| line.starts_with("M\t"))
-            .unwrap();
-        lines[first..=last].sort();
+    let document = &text[..text.len() - 64];
+    let mut document: Vec<Value> = serde_json::from_str(document).unwrap();
+    let lists = document.split_off(2);
+    let rows = |list: &Value| -> Vec<Value> { serde_json::from_value(list.clone()).unwrap() };
+    let [mut tests, controls, mutants] = [0, 1, 2].map(|index| rows(&lists[index]));
+    for test in &mut tests {
+        test[3] = 0.into();
     }
-    let end: Vec<&str> = end.split('\t').collect();
-    lines.push([end[0], end[1], end[2], "0", end[4]].join("\t"));
-    lines.join("\n") + "\n"
+    let [tests, controls, mut mutants] = [tests, controls, mutants]
+        .map(|rows| rows.iter().map(Value::to_string).collect::<Vec<_>>());
+    // The order of mutants is decided by PIT.
+    mutants.sort();
+    let [tests, controls, mutants] = [tests, controls, mutants].map(|rows| rows.join(",\n"));
+    let [stage, failure] = [&document[0], &document[1]];
+    format!("[{stage},{failure},\n[{tests}],\n[{controls}],\n[{mutants}]]\n")
 }
 
 fn check(name: &str, project: &mut Project) {
@@ -79,24 +72,24 @@ fn project(foo_test: &str, other_test: &str) -> Project {
 }
 
 fn the_recorded_results_are_what_pit_writes() {
-    check("judged.tsv", &mut project(FOO_TEST, OTHER_TEST));
+    check("judged.json", &mut project(FOO_TEST, OTHER_TEST));
     let red = FOO_TEST.replace("assertEquals(6", "assertEquals(7");
-    check("red.tsv", &mut project(&red, OTHER_TEST));
+    check("red.json", &mut project(&red, OTHER_TEST));
     let died = FOO_TEST.replace("assertEquals(6,", "Runtime.getRuntime().halt(3 +");
-    check("died.tsv", &mut project(&died, OTHER_TEST));
+    check("died.json", &mut project(&died, OTHER_TEST));
     // It passes only in its first JVM.
     let once = FOO_TEST.replace(
         "void twice() {",
         "void twice() throws Exception { java.nio.file.Files.createFile(java.nio.file.Path.of(System.getProperty(\"basedir\"), \"once\"));",
     );
-    check("unfit.tsv", &mut project(&once, OTHER_TEST));
+    check("unfit.json", &mut project(&once, OTHER_TEST));
     let mut empty = project(FOO_TEST, OTHER_TEST);
     empty.class(&main_file("Foo"), "public interface Foo { }");
     empty.class(
         &test_file("FooTest"),
         "class FooTest { @org.junit.jupiter.api.Test void none() { } }",
     );
-    check("nothing.tsv", &mut empty);
+    check("nothing.json", &mut empty);
 }
 
 tests! {

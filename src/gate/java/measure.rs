@@ -11,7 +11,7 @@ use super::maven::digest_parts;
 use super::module_state::CompiledModule;
 use super::pit::{Aim, MutantFilter, PitRun, PitSession};
 use super::reach::find_near_tests;
-use super::report::{MutantId, PitReport, test_class};
+use super::report::{MutantId, PitReport};
 use super::scope::TestNames;
 use super::test_classes::TestClasses;
 use super::tiers::{self, LikelyTests, Tier};
@@ -235,7 +235,8 @@ impl Ladder<'_, '_> {
         self.merged.unproven = unproven;
         let killers = deciding.iter().filter_map(|id| search.killers.get(id));
         let killing: BTreeSet<String> = killers
-            .filter_map(|test| test_class(test, |class| tier.tests.get(class).cloned()))
+            .filter(|class| tier.tests.contains(*class))
+            .cloned()
             .collect();
         for tests in [&killing, &tier.tests] {
             let open = &self.open_classes() & &settled;

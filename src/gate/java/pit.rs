@@ -9,7 +9,6 @@ mod output;
 mod plugin;
 mod session;
 mod tools;
-mod watch;
 
 use output::{RED, blame_tests};
 pub(crate) use plugin::MutantFilter;
@@ -19,7 +18,7 @@ use super::listing::BUILD_FILES;
 use super::maven::NETWORK_OR_DISK;
 use super::module_state::CompiledModule;
 pub(crate) use super::report::Aim;
-use super::report::{self, FailingTest, MutantContext, Owners, PitReport, PitStage, SealKey};
+use super::report::{FailingTest, Owners, PitReport, PitResults, PitStage, SealKey};
 use crate::gate::GateAbort;
 use crate::gate::commands::{FinishedCall, fresh_folder};
 use crate::gate::leftovers::{self, TestPlace, spoil_files};
@@ -92,44 +91,25 @@ pub(crate) struct PitSession<'a> {
     pub(crate) owners: Owners,
     /// Tests whose failure is the family's fault; empty at its base.
     accountable_tests: BTreeSet<String>,
-    findings: SessionFindings,
-    /// See [`PitSession::state`].
-    state: OnceCell<Option<CompiledModule>>,
-}
-
-/// Findings of the earlier runs of a session.
-#[derive(Default)]
-struct SessionFindings {
     /// Failing tests of others that a remark has named.
     remarked: RefCell<BTreeSet<String>>,
     /// Test classes of others that failed in a control: they are not asked again.
     failed_control: RefCell<BTreeSet<String>>,
     /// Tests need something that only one JVM can have: mutants run in one at a time.
     single_jvm: Cell<bool>,
-}
-
-/// The end of a run.
-#[derive(Debug)]
-pub(crate) enum PitEnd {
-    /// A complete report.
-    Report(Box<PitReport>),
-    /// These tests fail without any mutation, and the family answers for one of them.
-    Failing(BTreeSet<FailingTest>),
-    /// The JVM of the tests died without any mutation, while this test ran (if the log names one).
-    Died(Option<String>),
-    /// The time was up while the tests ran without any mutation, in this test.
-    Hung(Option<String>),
+    /// See [`PitSession::module_state`].
+    state: OnceCell<Option<CompiledModule>>,
 }
 
 impl PitSession<'_> {
     /// Runs PIT, with a new temporary folder and a new home for the tests.
-    fn start_pit(&self, run: &PitRun<'_>) -> Result<PitEnd, GateAbort> {
+    fn start_pit(&self, run: &PitRun<'_>) -> Result<PitReport, GateAbort> {
         let context = self.module.context;
         let place = &TestPlace::new(context.commands.child_environment())?;
         let is_judged = run.aim == Aim::Judge && !self.accountable_tests.is_empty();
         let before = is_judged.then(|| self.module_files()).transpose()?;
-        let end = self.start_once(run, place)?;
-        if let PitEnd::Report(report) = &end {
+        let report = self.start_once(run, place);
+        if let Ok(report) = &report {
             self.judge_written(run, &report.left_out, place)?;
             if let Some(before) = &before {
                 self.judge_leftovers(run, &report.left_out, before, place)?;
@@ -139,7 +119,7 @@ impl PitSession<'_> {
             .ports
             .checkouts
             .written_files(&context.package.root, true)?;
-        Ok(end)
+        report
     }
 
     /// Files that tests or mutants of a run wrote where other tests read could kill mutants: then the tests, but for those that
@@ -155,7 +135,7 @@ impl PitSession<'_> {
             .ports
             .checkouts
             .written_files(&context.package.root, false)?;
-        if written.is_empty() || self.run_again("after", run, left_out, place)?.is_none() {
+        if written.is_empty() || self.run_again("after", run, left_out, place)?.is_empty() {
             return Ok(());
         }
         let (label, files) = (
@@ -171,27 +151,21 @@ impl PitSession<'_> {
         ))
     }
 
-    /// Runs the tests of a run again without mutants; `None` if all but those that it left out pass, else the new failing
-    /// tests, as far as they are known.
+    /// Runs the tests of a run again without mutants. Returns those that fail and that it did not leave out.
     fn run_again(
         &self,
         name: &'static str,
         run: &PitRun<'_>,
         left_out: &BTreeSet<FailingTest>,
         place: &TestPlace,
-    ) -> Result<Option<BTreeSet<FailingTest>>, GateAbort> {
+    ) -> Result<BTreeSet<FailingTest>, GateAbort> {
         let again = PitRun {
             name,
             aim: Aim::Count,
             makes_map: false,
             ..run.clone()
         };
-        Ok(match self.start_once(&again, place)? {
-            PitEnd::Report(again) if again.left_out.is_subset(left_out) => None,
-            PitEnd::Report(again) => Some(&again.left_out - left_out),
-            PitEnd::Failing(failing) => Some(failing),
-            PitEnd::Died(_) | PitEnd::Hung(_) => Some(BTreeSet::new()),
-        })
+        Ok(&self.start_once(&again, place)?.left_out - left_out)
     }
 
     /// A test that compares with what an earlier run of it wrote kills mutants without any expectation of its own. Such files
@@ -226,9 +200,10 @@ impl PitSession<'_> {
                 crate::sys::disk::remove(file)?;
             }
         }
-        let Some(failing) = failing? else {
+        let failing = failing?;
+        if failing.is_empty() {
             return Ok(());
-        };
+        }
         let (inside, beside): (Vec<_>, Vec<_>) =
             made.iter().partition(|file| file.starts_with(home));
         let inside = inside
@@ -273,7 +248,7 @@ impl PitSession<'_> {
     }
 
     /// Runs PIT once.
-    fn start_once(&self, run: &PitRun<'_>, place: &TestPlace) -> Result<PitEnd, GateAbort> {
+    fn start_once(&self, run: &PitRun<'_>, place: &TestPlace) -> Result<PitReport, GateAbort> {
         let context = self.module.context;
         let what = format!(
             "Mutating {} in {} (tests: {})",
@@ -290,15 +265,10 @@ impl PitSession<'_> {
         let folder = self.working_directory();
         let log = context.commands.next_log(run.name)?;
         let silence = Some(context.settings.limit / SILENCE);
-        let call = watch::while_running(
-            &log,
-            &|done, total| (context.ports.progress)(&format!("{what}: {done} of {total} mutants")),
-            || {
-                context
-                    .commands
-                    .run_into(&log, run.name, argv, &folder, &environment, silence)
-            },
-        )?;
+        let call =
+            context
+                .commands
+                .run_into(&log, run.name, argv, &folder, &environment, silence)?;
         self.read_end(run, &key, &call)
     }
 
@@ -312,18 +282,19 @@ impl PitSession<'_> {
         run: &PitRun<'_>,
         key: &SealKey,
         call: &FinishedCall,
-    ) -> Result<PitEnd, GateAbort> {
-        let judging = MutantContext {
-            owners: &self.owners,
-            is_changed: &|class, file, line| self.module.is_changed(class, file, line),
-            aim: run.aim,
-        };
-        let file = report::read_file(&self.report_folder(run), key, judging);
-        let is_among_tests = matches!(&file, Ok(file) if file.stage == PitStage::Tests);
+    ) -> Result<PitReport, GateAbort> {
+        let results = PitResults::read_file(&self.report_folder(run), key);
+        let is_among_tests = matches!(&results, Ok(results) if results.stage == PitStage::Tests);
         match &call.end {
             ProcessEnd::Exited { .. } | ProcessEnd::Signalled { .. } => {}
             ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } if is_among_tests => {
-                return Ok(PitEnd::Hung(output::last_test(&call.output)));
+                let place = self.blame_last_test(&call.output, "does not end")?;
+                let why = format!(
+                    "The tests of {} were still running without any mutation{place} when their time was up.",
+                    self.module.module_label()
+                );
+                let hint = "Look for a test that hangs, or raise gates.<NAME>.limit: one test may take a tenth of it.";
+                return Err(GateAbort::transient(why, hint));
             }
             ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => {
                 return Err(self.module.context.commands.over_limit());
@@ -333,40 +304,56 @@ impl PitSession<'_> {
                 return Err(GateAbort::setup(why, "Install a JDK and set JAVA_HOME."));
             }
         }
-        let file = match file {
-            Ok(file) => file,
-            Err(why) if call.end.is_success() => {
-                let why = format!("PIT's results give no verdict: {why}.");
-                return Err(GateAbort::setup(why, LOOK));
+        let results = match results {
+            Ok(results) => results,
+            Err(why) if call.end.is_success() => return Err(no_verdict(&why)),
+            // The plugin could not note why.
+            Err(_) => {
+                return Err(gave_up(
+                    call,
+                    call.output.lines().next().unwrap_or("no reason"),
+                ));
             }
-            Err(_) => return Err(gave_up(call, output::find_complaint(&call.output))),
         };
-        let failing = &file.report.left_out;
-        if failing
-            .iter()
-            .any(|test| self.accountable_tests.contains(&test.class))
-        {
-            return Ok(PitEnd::Failing(failing.clone()));
+        let (stage, words) = (results.stage, results.failure.clone());
+        let is_changed = |class: &str, file: &str, line| self.module.is_changed(class, file, line);
+        let mut report = results
+            .count_mutants(&self.owners, &is_changed, run.aim)
+            .map_err(|why| no_verdict(&why))?;
+        if run.aim != Aim::Count {
+            blame_tests(&self.accountable_tests, &report.left_out, RED)?;
         }
-        let words = file.failure.unwrap_or_default();
         if is_among_tests && words.contains(MINION_DIED) {
-            return Ok(PitEnd::Died(output::last_test(&call.output)));
+            let place = self.blame_last_test(&call.output, "kills its JVM")?;
+            let what = format!("the JVM of the tests died without any mutation{place}");
+            return Err(self.unclear_verdict(&what));
         }
         if !call.end.is_success() {
             return Err(gave_up(call, &words));
         }
-        if file.stage != PitStage::Done {
-            let why = "PIT's results give no verdict: PIT did not finish.".to_owned();
-            return Err(GateAbort::setup(why, LOOK));
+        if stage != PitStage::Done {
+            return Err(no_verdict("PIT did not finish"));
         }
-        let mut report = file.report;
         report.millis = call.millis;
         // Suites run tests of other names.
         report
             .left_out
             .retain(|test| run.tests.contains(&test.class));
         self.check_agents(&report, &call.output)?;
-        Ok(PitEnd::Report(Box::new(report)))
+        Ok(report)
+    }
+
+    /// A failure if the family answers for the test that was begun last, which `does` it without any mutation; else the place
+    /// of that test in a sentence.
+    fn blame_last_test(&self, log: &str, does: &str) -> Result<String, GateAbort> {
+        match output::last_test(log) {
+            Some(class) if self.accountable_tests.contains(&class) => {
+                let why = format!("The test class {class} {does} without any mutation.");
+                Err(GateAbort::fail(why))
+            }
+            Some(class) => Ok(format!(" in {class}")),
+            None => Ok(String::new()),
+        }
     }
 
     /// Names an agent that changes classes as the likely cause if no mutant took its place.
@@ -385,14 +372,8 @@ impl PitSession<'_> {
     }
 
     fn working_directory(&self) -> PathBuf {
-        let configured = self
-            .module
-            .built
-            .project
-            .surefire
-            .working_directory
-            .as_ref()
-            .map(PathBuf::from);
+        let surefire = &self.module.built.project.surefire;
+        let configured = surefire.working_directory.as_ref().map(PathBuf::from);
         configured
             .filter(|folder| folder.is_dir())
             .unwrap_or_else(|| self.module.maven.home.clone())
@@ -404,10 +385,15 @@ fn is_module(folder: &Path) -> bool {
     names.any(|(name, _)| folder.join(name).exists())
 }
 
+fn no_verdict(why: &str) -> GateAbort {
+    GateAbort::setup(format!("PIT's results give no verdict: {why}."), LOOK)
+}
+
 /// PIT ended badly, and these are its own words for it.
 fn gave_up(call: &FinishedCall, words: &str) -> GateAbort {
     let Some(cause) = NETWORK_OR_DISK.iter().find(|cause| words.contains(**cause)) else {
-        let why = format!("PIT {}: {}.", call.end, words.trim_end_matches('.'));
+        let why = text::line(words, 300);
+        let why = format!("PIT {}: {}.", call.end, why.trim_end_matches('.'));
         return GateAbort::setup(why, LOOK);
     };
     let why = format!("PIT {} and says: {cause}.", call.end);

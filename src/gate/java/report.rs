@@ -8,8 +8,8 @@ mod results_file;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use counted::{CountedMutants, MutantId, test_class};
-pub(crate) use results_file::{MutantContext, PitStage, SealKey, read_file};
+pub(crate) use counted::{CountedMutants, MutantId};
+pub(crate) use results_file::{PitResults, PitStage, SealKey};
 
 use super::coverage_map::{ExecutedClasses, top_level};
 use crate::mutation::{MutantStatus, Tally};
@@ -52,7 +52,7 @@ pub(crate) struct PitReport {
     pub(crate) uncontrolled: BTreeSet<String>,
     /// A control gave no verdict.
     pub(crate) unclear: bool,
-    /// The tests that killed mutants in a search, by PIT's names, as far as they are kept.
+    /// The class of the test that killed each killed mutant.
     pub(crate) killers: BTreeMap<MutantId, String>,
     /// Detected by the last search and not confirmed by a control; `classes` count it as living.
     pub(crate) unproven: HashMap<MutantId, MutantStatus>,
@@ -68,8 +68,6 @@ pub(crate) type Reaching = BTreeMap<MutantId, ReachingClasses>;
 pub(crate) struct ReachingClasses {
     pub(crate) names: Vec<String>,
     pub(crate) count: u64,
-    /// Its code runs while its class is initialised, and perhaps never again.
-    pub(crate) is_initial: bool,
 }
 
 impl PitReport {
@@ -80,22 +78,6 @@ impl PitReport {
             .values()
             .for_each(|counted| tally.join(&counted.tally));
         tally
-    }
-
-    /// Takes the verdict from mutants of code that only initialises a class: one that lived may not have run.
-    pub(crate) fn unjudge_initialisers(&mut self) {
-        let initial = self
-            .reaching
-            .iter()
-            .filter(|(_, reached)| reached.is_initial)
-            .map(|(id, _)| id);
-        let statuses: HashMap<MutantId, MutantStatus> = initial
-            .map(|id| (id.clone(), MutantStatus::Unjudged))
-            .collect();
-        for counted in self.classes.values_mut() {
-            counted.merge_later(&statuses);
-        }
-        self.statuses.extend(statuses);
     }
 
     /// Merges what a later run found out about the mutants that are left.
@@ -196,15 +178,11 @@ pub(crate) struct FailingTest {
 impl FailingTest {
     /// A test of a class by PIT's name for it: `[engine:junit-jupiter]/…/[method:big()]`, `red(com.acme.OldTest)`.
     pub(crate) fn new(class: &str, name: &str) -> Self {
-        let method = name
-            .rsplit_once("[method:")
-            .map(|(_, method)| method.trim_end_matches(']'));
-        let template = name
-            .rsplit_once("[test-template:")
-            .and_then(|(_, rest)| rest.split(']').next());
-        let short = method
-            .or(template)
-            .unwrap_or_else(|| name.strip_suffix(&format!("({class})")).unwrap_or(name));
+        let named = ["[method:", "[test-template:"]
+            .iter()
+            .find_map(|kind| name.rsplit_once(kind)?.1.split(']').next());
+        let of_class = format!("({class})");
+        let short = named.unwrap_or_else(|| name.trim_end_matches(&of_class));
         let name = match short.trim_end_matches("()") {
             // PIT runs a class of TestNG as one test.
             "_" => class.to_owned(),

@@ -12,12 +12,6 @@ use crate::gate::leftovers::TestPlace;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Mutants that share a JVM: fewest beside a control.
-const FEWEST: u64 = 32;
-const FEWEST_IN_SEARCH: u64 = 8;
-const MOST: u64 = 200;
-/// Bytes of class files for each mutant, by experience.
-const BYTES_PER_MUTANT: u64 = 90;
 const MAIN: &str = "org.pitest.mutationtest.commandline.MutationCoverageReport";
 /// Options of PIT's own JVM: it lives for seconds (measured: docs/gate.md).
 const OWN_JVM: [&str; 3] = [
@@ -46,10 +40,10 @@ impl PitSession<'_> {
         )?;
         let mut argv = vec![java.display().to_string()];
         argv.extend(OWN_JVM.map(str::to_owned));
-        argv.push(format!(
-            "-Dralph.input={}",
-            self.write_input(run, key)?.display()
-        ));
+        let input = plugin::plugin_input(run, key, &self.accountable_tests, self.owners.keys())?;
+        // The plugin removes it before any test runs.
+        let input = self.write_file(&format!("{}.input", run.name), &input)?;
+        argv.push(format!("-Dralph.input={}", input.display()));
         argv.extend(["-cp".to_owned(), launch, MAIN.to_owned()]);
         let mut option =
             |name: &str, value: &str| argv.extend([format!("--{name}"), value.to_owned()]);
@@ -83,8 +77,8 @@ impl PitSession<'_> {
         option("skipFailingTests", "true");
         option("timeoutConst", &run.timeout.to_string());
         option("mutationEngine", plugin::ENGINE);
-        let unit = if run.alone { 1 } else { self.unit_size(run) };
-        option("mutationUnitSize", &unit.to_string());
+        // The plugin decides otherwise, once PIT has found the mutants.
+        option("mutationUnitSize", if run.alone { "1" } else { "0" });
         option("features", FEATURES);
         option("failWhenNoMutations", "false");
         if run.aim == Aim::Count {
@@ -113,23 +107,6 @@ impl PitSession<'_> {
         Ok(argv)
     }
 
-    /// The file that ralph's plugin reads in PIT's own JVM, and removes.
-    fn write_input(&self, run: &PitRun<'_>, key: &SealKey) -> Result<PathBuf, GateAbort> {
-        let mutated: Vec<&String> = if run.makes_map {
-            self.owners.keys().collect()
-        } else {
-            Vec::new()
-        };
-        let text =
-            plugin::plugin_input(run, key, &self.accountable_tests, &mutated).map_err(|name| {
-                GateAbort::setup(
-                    format!("The name {name} cannot be given to PIT."),
-                    "Set tests: all and scope: class.",
-                )
-            })?;
-        self.write_file(&format!("{}.input", run.name), &text)
-    }
-
     /// The classes whose coverage is taken: the mutated ones; for a map all of the module.
     fn seen_classes(&self, run: &PitRun<'_>) -> impl Iterator<Item = String> {
         let all = self.module.production().keys().filter(|_| run.makes_map);
@@ -140,41 +117,11 @@ impl PitSession<'_> {
     }
 
     pub(super) fn thread_count(&self) -> usize {
-        if self.findings.single_jvm.get() {
+        if self.single_jvm.get() {
             1
         } else {
             self.module.context.threads.max(1)
         }
-    }
-
-    /// So many that every processor has work, and that no JVM is started for a handful; and their control.
-    fn unit_size(&self, run: &PitRun<'_>) -> u64 {
-        let threads = self.thread_count() as u64;
-        if threads < 2 || run.aim == Aim::Count {
-            return 0;
-        }
-        let mutants = match &run.filter.mutants {
-            Some(mutants) => mutants.len() as u64,
-            None => self.class_bytes() / BYTES_PER_MUTANT,
-        };
-        let fewest = if run.aim == Aim::Judge {
-            FEWEST
-        } else {
-            FEWEST_IN_SEARCH
-        };
-        (mutants / (2 * threads)).clamp(fewest, MOST) + 1
-    }
-
-    fn class_bytes(&self) -> u64 {
-        let classes = Path::new(&self.module.built.project.classes);
-        self.owners
-            .keys()
-            .map(|class| {
-                let file = classes.join(format!("{}.class", class.replace('.', "/")));
-                fs_err::metadata(file).map_or(0, |data| data.len())
-            })
-            .max()
-            .unwrap_or(0)
     }
 
     /// Test classes, classes, dependencies but another PIT, then what of PIT the tests' JVM needs, and ralph's engine.
@@ -185,11 +132,12 @@ impl PitSession<'_> {
             .tools
             .child
             .iter()
-            .filter_map(|jar| artifact_of(jar))
+            .map(|jar| artifact_of(jar))
             .collect();
-        let jars = self.module.built.classpath.iter();
-        let others =
-            jars.filter(|jar| artifact_of(jar).is_none_or(|artifact| !own.contains(artifact)));
+        let others = self.module.built.classpath.iter().filter(|jar| {
+            let artifact = artifact_of(jar);
+            artifact.is_none() || !own.contains(&artifact)
+        });
         entries.extend(others.cloned());
         entries.extend(project.surefire.more_classpath.iter().cloned());
         entries.extend(self.tools.child.iter().cloned());

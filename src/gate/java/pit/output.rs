@@ -25,14 +25,6 @@ pub(super) fn last_test(log: &str) -> Option<String> {
     Some(text::line(top_level(class), 300))
 }
 
-/// PIT's own words for why it gave up before the plugin could note them.
-pub(super) fn find_complaint(log: &str) -> &str {
-    log.lines()
-        .find_map(|line| line.strip_prefix("Exception in thread \"main\" "))
-        .or_else(|| log.lines().find_map(|line| line.strip_prefix(">>>> ")))
-        .unwrap_or("it gave no reason")
-}
-
 /// A failure if one of the failing tests is among those that the family answers for; `does` ends the sentence.
 pub(crate) fn blame_tests(
     accountable_tests: &BTreeSet<String>,
@@ -54,20 +46,13 @@ pub(crate) fn blame_tests(
 
 #[cfg(test)]
 mod tests {
-    use super::{find_complaint, last_test};
+    use super::last_test;
 
     #[test]
-    fn a_log_names_the_test_that_was_begun_last_and_why_pit_gave_up() {
+    fn a_log_names_the_test_that_was_begun_last() {
         let log = "x PIT >> INFO : MINION : FINE : Gathering coverage for test Description [testClass=a.ATest, name=x]\n\
             x PIT >> INFO : MINION : FINE : Gathering coverage for test Description [testClass=a.BTest$In, name=x]\n";
         assert_eq!(last_test(log).as_deref(), Some("a.BTest"));
-        assert_eq!(
-            (last_test(""), find_complaint("")),
-            (None, "it gave no reason")
-        );
-        let odd = ">>>> zzz is not a recognized option";
-        assert_eq!(find_complaint(odd), "zzz is not a recognized option");
-        let thrown = format!("{odd}\nException in thread \"main\" x.Y: boom");
-        assert_eq!(find_complaint(&thrown), "x.Y: boom");
+        assert_eq!(last_test(""), None);
     }
 }

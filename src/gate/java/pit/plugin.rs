@@ -9,7 +9,7 @@ use super::super::maven::digest_parts;
 use super::super::report::{Aim, MutantId, SealKey};
 use super::PitRun;
 use crate::gate::GateAbort;
-use crate::source::text;
+use crate::source::text::line;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -25,11 +25,11 @@ const SERVICES: [(&str, &[&str]); 9] = [
     ("mutationtest.MutationResultListenerFactory", &["Mutants"]),
     (
         "mutationtest.build.MutationInterceptorFactory",
-        &["KeepFactory", "WrittenFactory"],
+        &["Keep", "Written"],
     ),
     (
         "mutationtest.build.ProjectMutationInterceptorFactory",
-        &["ControlsFactory"],
+        &["Controls"],
     ),
     (
         "mutationtest.build.TestPrioritiserFactory",
@@ -43,8 +43,6 @@ const SERVICES: [(&str, &[&str]); 9] = [
 ];
 /// PIT's engine with controls, by the name that the plugin gives it.
 pub(super) const ENGINE: &str = "ralph";
-/// The beginning of the line with the number of mutants that will run.
-pub(super) const TOTAL: &str = "ralph: mutants ";
 /// The folder of the compiled plugin; compiles it if it is not there as it was compiled.
 pub(super) fn compiled_plugin(
     module: &ModuleContext<'_>,
@@ -101,16 +99,10 @@ pub(super) fn compiled_plugin(
             .commands
             .run_program("javac-plugin", argv.to_vec(), work.path(), &[])?;
     if !call.end.is_success() {
-        let first = call
-            .output
-            .lines()
-            .find(|line| line.contains("error:"))
-            .unwrap_or("it gave no reason");
         return Err(GateAbort::setup(
             format!(
-                "Ralph's plugin for PIT does not compile: javac {}: {}.",
-                call.end,
-                text::line(first, 300)
+                "Ralph's plugin for PIT does not compile: javac {}.",
+                call.end
             ),
             "Set JAVA_HOME to a JDK 11 or newer, and gates.<NAME>.pit_version to a version that ralph knows.",
         ));
@@ -133,56 +125,51 @@ pub(crate) struct MutantFilter {
     pub(crate) mutants: Option<Vec<MutantId>>,
 }
 
-/// The plugin's input for a run: it mutates `classes` only, if any are named, and ends where a test of an `accountable` class fails
-/// without a mutation. An error is a name that holds a tab or a line end.
-pub(super) fn plugin_input(
+/// The plugin's input for a run: it mutates `classes` only, and ends where a test of an `accountable` class fails without a
+/// mutation.
+pub(super) fn plugin_input<'a>(
     run: &PitRun<'_>,
     key: &SealKey,
     accountable: &BTreeSet<String>,
-    classes: &[&String],
-) -> Result<String, String> {
+    classes: impl Iterator<Item = &'a String>,
+) -> Result<String, GateAbort> {
     let mut rows = vec![make_row(&["K", key.key_text()])];
-    rows.extend((run.aim == Aim::Search).then(|| make_row(&["O", "search"])));
+    match run.aim {
+        Aim::Count => rows.push(make_row(&["O", "count"])),
+        Aim::Search => rows.push(make_row(&["O", "search"])),
+        Aim::Judge => {}
+    }
     rows.extend(run.makes_map.then(|| make_row(&["O", "map"])));
     rows.extend(accountable.iter().map(|class| make_row(&["A", class])));
-    rows.extend(classes.iter().map(|class| make_row(&["C", class])));
+    rows.extend(classes.map(|class| make_row(&["C", class])));
     if let Some(lines) = &run.filter.lines {
-        // A list of lines that keeps none must not look like no list.
-        rows.push(make_row(&["L", "", "0", "0"]));
+        rows.push(make_row(&["O", "lines"]));
         for (file, first, last) in lines {
-            rows.push(make_row(&[
-                "L",
-                file,
-                &first.to_string(),
-                &last.to_string(),
-            ]));
+            rows.push(make_row(&["L", file, &format!("{first}-{last}")]));
         }
     }
-    for id in run.filter.mutants.iter().flatten() {
-        let MutantId {
-            class,
-            method,
-            descriptor,
-            mutator,
-            indexes,
-        } = id;
-        rows.push(make_row(&[
-            "M",
-            class,
-            method,
-            descriptor,
-            mutator,
-            &indexes.join(","),
-        ]));
+    if let Some(mutants) = &run.filter.mutants {
+        rows.push(make_row(&["O", "mutants"]));
+        for id in mutants {
+            let indexes: Vec<String> = id.indexes.iter().map(u32::to_string).collect();
+            let indexes = indexes.join(",");
+            let row = [
+                "M",
+                &id.class,
+                &id.method,
+                &id.descriptor,
+                &id.mutator,
+                &indexes,
+            ];
+            rows.push(make_row(&row));
+        }
     }
-    match rows
-        .iter()
-        .flatten()
-        .find(|field| field.contains(['\t', '\n', '\r']))
-    {
-        Some(odd) => Err(text::line(odd, 200)),
-        None => Ok(rows.iter().map(|row| row.join("\t") + "\n").collect()),
+    let mut fields = rows.iter().flatten();
+    if let Some(odd) = fields.find(|field| field.contains(['\t', '\n', '\r'])) {
+        let why = format!("The name {} cannot be given to PIT.", line(odd, 200));
+        return Err(GateAbort::setup(why, "Set tests: all and scope: class."));
     }
+    Ok(rows.iter().map(|row| row.join("\t") + "\n").collect())
 }
 
 fn make_row(fields: &[&str]) -> Vec<String> {
@@ -200,7 +187,7 @@ mod tests {
             method: text(method),
             descriptor: text("(I)V"),
             mutator: text("m.Math"),
-            indexes: vec![text("4"), text("9")],
+            indexes: vec![4, 9],
         }
     }
 
@@ -214,7 +201,8 @@ mod tests {
                 ..PitRun::new("own", &tests, filter)
             };
             let own = BTreeSet::from(["a.FooTest".to_owned()]);
-            plugin_input(&run, &SealKey::for_test("ab"), &own, &[&"a.Foo".to_owned()])
+            let classes = ["a.Foo".to_owned()];
+            plugin_input(&run, &SealKey::for_test("ab"), &own, classes.iter())
                 .map(|text| text.replace('\t', "|"))
         };
         let keep = MutantFilter {
@@ -227,23 +215,26 @@ mod tests {
         O|map
         A|a.FooTest
         C|a.Foo
-        L||0|0
-        L|a/Foo.java|3|5
+        O|lines
+        L|a/Foo.java|3-5
+        O|mutants
         M|a.Foo|sum|(I)V|m.Math|4,9
         ");
         let none = MutantFilter {
             lines: Some(Vec::new()),
             mutants: None,
         };
-        assert!(
-            text(&none, Aim::Judge)
-                .unwrap()
-                .ends_with("C|a.Foo\nL||0|0\n")
+        let input = text(&none, Aim::Count).unwrap();
+        assert_eq!(
+            input,
+            "K|ab\nO|count\nO|map\nA|a.FooTest\nC|a.Foo\nO|lines\n"
         );
         let odd = MutantFilter {
             lines: None,
             mutants: Some(vec![id("a\nM\tb")]),
         };
-        assert_eq!(text(&odd, Aim::Judge).unwrap_err(), "a M b");
+        let error = text(&odd, Aim::Judge).unwrap_err();
+        let why = "The name a M b cannot be given to PIT.";
+        assert!(matches!(error, GateAbort::Error { why: given, .. } if given == why));
     }
 }

@@ -3,11 +3,7 @@
 //! A test that fails or ends its JVM without any mutation is the family's fault only if the family answers for
 //! it.
 //!
-//! Second runs:
-//! - Tests that fail in a control next to another JVM run again in one JVM at a time. A test that passes there needs something that
-//!   only one JVM can have, such as a port, a file or a database.
-//! - Mutants that end in an error of the JVM run again, each in its own JVM. A control without a verdict runs again with PIT's own
-//!   patience.
+//! A run in which a control failed or has no verdict, or a mutant ended in an error of the JVM, is repeated once.
 //!
 //! A mutant may take 1.25 times the time of its tests and a constant: 1 s, up to PIT's own 4 s where an earlier run showed slow tests.
 //! PIT names each test as it begins, so a tenth of the gate's limit without output is a test that hangs.
@@ -18,15 +14,12 @@ use super::super::module_state::CompiledModule;
 use super::super::report::{FailingTest, PitReport};
 use super::super::{context::ModuleContext, maven};
 use super::tools::Tools;
-use super::{
-    FULL_TIMEOUT, MutantFilter, PitEnd, PitRun, PitSession, RED, SessionFindings, blame_tests,
-    output, plugin,
-};
+use super::{FULL_TIMEOUT, MutantFilter, PitRun, PitSession, blame_tests, output, plugin};
 use crate::gate::GateAbort;
 use crate::gate::verdict::ModuleResult;
 use crate::mutation::TraceTier;
 use crate::source::text;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeSet;
 
 /// [`PitRun::timeout`] for tests that are not known to be slow.
@@ -43,15 +36,16 @@ impl<'a> PitSession<'a> {
         let tools = Tools::resolve_tools(module)?;
         let plugin = plugin::compiled_plugin(module, &tools.pit)?;
         let (owners, accountable_tests) = (module.class_owners(), module.accountable_tests());
-        let (findings, state) = (SessionFindings::default(), OnceCell::new());
         Ok(Self {
             module,
             tools,
             plugin,
             owners,
             accountable_tests,
-            findings,
-            state,
+            remarked: RefCell::default(),
+            failed_control: RefCell::default(),
+            single_jvm: Cell::default(),
+            state: OnceCell::new(),
         })
     }
 
@@ -86,23 +80,20 @@ impl<'a> PitSession<'a> {
     ) -> Result<PitReport, GateAbort> {
         let tests = asked
             .tests
-            .difference(&self.findings.failed_control.borrow())
+            .difference(&self.failed_control.borrow())
             .cloned()
             .collect();
         let asked = &PitRun {
             tests: &tests,
             ..asked.clone()
         };
-        let report = self.finish_report(self.start_pit(asked)?)?;
+        let report = self.repeat_doubtful(asked, self.start_pit(asked)?, result)?;
         self.remark_failures(
             &report.left_out,
             "fail even without mutation and were excluded",
             result,
         );
-        let report = self.repeat_in_one_jvm(asked, report, result)?;
-        let mut report = self.repeat_unclear(asked, report, result)?;
         self.leave_out_failed_controls(&report.failed_control, result)?;
-        report.unjudge_initialisers();
         self.trace_run(result, asked, &report, note);
         Ok(report)
     }
@@ -114,7 +105,7 @@ impl<'a> PitSession<'a> {
         does: &str,
         result: &mut ModuleResult,
     ) {
-        let mut remarked = self.findings.remarked.borrow_mut();
+        let mut remarked = self.remarked.borrow_mut();
         let new: Vec<&str> = failing
             .iter()
             .filter(|test| {
@@ -143,7 +134,7 @@ impl<'a> PitSession<'a> {
             "fail in PIT's worker on unmutated code, so their classes were excluded",
             result,
         );
-        let mut unfit = self.findings.failed_control.borrow_mut();
+        let mut unfit = self.failed_control.borrow_mut();
         let classes: BTreeSet<String> = failing.iter().map(|test| test.class.clone()).collect();
         if let Some(class) = classes.intersection(&unfit).next() {
             return Err(
@@ -165,105 +156,62 @@ impl<'a> PitSession<'a> {
         }
     }
 
-    /// Tests that fail in a control, or end it, beside another JVM and not alone need something that one JVM can have at a
-    /// time (a port, a file): from then on there is one. If that heals nothing, the first run stands.
-    fn repeat_in_one_jvm(
+    /// Repeats a run once if a control failed next to another JVM or has no verdict, or if mutants ended in an error of the JVM: with
+    /// one JVM at a time, and with PIT's own patience, since the first test in a JVM may be slow. Mutants that ended in an error
+    /// get a JVM each, unless a control ended as well: tests that fail or end a control next to another JVM and not alone need
+    /// something that one JVM can have (a port, a file). From then on there is one.
+    fn repeat_doubtful(
         &self,
         run: &PitRun<'_>,
         report: PitReport,
         result: &mut ModuleResult,
     ) -> Result<PitReport, GateAbort> {
         let errors = report.tally_mutants().errors;
-        let is_doubtful = !report.failed_control.is_empty() || report.unclear && errors > 0;
-        if !is_doubtful || run.alone || self.thread_count() < 2 {
+        let is_beside = self.thread_count() > 1;
+        let is_clear = errors == 0 && report.uncontrolled.is_empty();
+        let ends_controls = is_beside && report.unclear && errors > 0;
+        if run.alone || is_clear && (report.failed_control.is_empty() || !is_beside) {
             return Ok(report);
         }
-        self.findings.single_jvm.set(true);
-        let again = match self.start_pit(&PitRun {
-            makes_map: false,
-            ..run.clone()
-        })? {
-            PitEnd::Report(again) if again.left_out.is_subset(&report.left_out) => again,
-            _ => Box::new(report.clone()),
-        };
-        let mut healed: Vec<&str> = report
-            .failed_control
-            .difference(&again.failed_control)
-            .map(|test| test.name.as_str())
-            .collect();
-        healed.extend((again.tally_mutants().errors < errors).then_some("what sets them up"));
-        if healed.is_empty() {
-            self.findings.single_jvm.set(false);
-            return Ok(report);
-        }
-        result.remarks.push(format!(
-            "Tests of {} fail beside another JVM and not alone, so mutants ran in one JVM at a time: {}. Look for a fixed port, file or database; gates.{}.jobs: 1 saves the first run.",
-            self.module.module_label(),
-            text::names(healed, 5),
-            self.module.context.request.name
-        ));
-        Ok(PitReport {
-            left_out: report.left_out,
-            ..*again
-        })
-    }
-
-    /// Mutants without a verdict get one more chance, each in a JVM of its own, and so do controls; both with PIT's own
-    /// patience, since the first test in a JVM may be slow, and with nothing beside it.
-    fn repeat_unclear(
-        &self,
-        run: &PitRun<'_>,
-        report: PitReport,
-        result: &mut ModuleResult,
-    ) -> Result<PitReport, GateAbort> {
-        let errors = report.tally_mutants().errors;
-        if errors == 0 && report.uncontrolled.is_empty() || run.alone {
-            return Ok(report);
-        }
-        let again = PitRun {
-            alone: errors > 0,
+        let single_jvm = self.single_jvm.replace(true);
+        let again = self.start_pit(&PitRun {
+            alone: errors > 0 && !ends_controls,
             timeout: FULL_TIMEOUT,
             makes_map: false,
             ..run.clone()
-        };
-        let single_jvm = self.findings.single_jvm.replace(true);
-        let again = self.finish_report(self.start_pit(&again)?)?;
-        self.findings.single_jvm.set(single_jvm);
-        if errors == 0 {
-            return Ok(again);
+        });
+        // A second run that is red clears no test of the first.
+        if matches!(again, Err(GateAbort::Fail { .. })) && !report.failed_control.is_empty() {
+            self.single_jvm.set(single_jvm);
+            return Ok(report);
         }
-        result.remarks.push(format!(
-            "{} of {} ended in an error of the JVM; with one JVM for each mutant, {} did.",
-            text::count(errors, "mutant"),
-            self.module.module_label(),
-            again.tally_mutants().errors
-        ));
-        Ok(again)
-    }
-
-    fn finish_report(&self, end: PitEnd) -> Result<PitReport, GateAbort> {
-        match end {
-            PitEnd::Report(report) => Ok(*report),
-            PitEnd::Failing(failing) => {
-                blame_tests(&self.accountable_tests, &failing, RED)?;
-                Err(self.unclear_verdict("tests fail without any mutation"))
-            }
-            PitEnd::Died(test) => {
-                self.blame_class(test.as_deref(), "kills its JVM without any mutation.")?;
-                let what = "the JVM of the tests died without any mutation";
-                Err(self.unclear_verdict(&format!("{what}{}", in_class(test))))
-            }
-            PitEnd::Hung(test) => {
-                self.blame_class(test.as_deref(), "does not end without any mutation.")?;
-                let named = in_class(test);
-                let label = self.module.module_label();
-                let why = format!(
-                    "The tests of {label} were still running without any mutation{named} when their time was up."
-                );
-                let hint = "Look for a test that hangs, or raise gates.<NAME>.limit: one test may take a tenth of it.";
-                Err(GateAbort::transient(why, hint))
+        let again = again?;
+        let label = self.module.module_label();
+        let errors_again = again.tally_mutants().errors;
+        let failed = report.failed_control.difference(&again.failed_control);
+        let mut healed: Vec<&str> = failed.map(|test| test.name.as_str()).collect();
+        if ends_controls && errors_again < errors {
+            healed.push("what sets them up");
+        }
+        if is_beside && !healed.is_empty() {
+            result.remarks.push(format!(
+                "Tests of {label} fail beside another JVM and not alone, so mutants ran in one JVM at a time: {}. Look for a fixed port, file or database; gates.{}.jobs: 1 saves the first run.",
+                text::names(healed, 5),
+                self.module.context.request.name
+            ));
+        } else {
+            self.single_jvm.set(single_jvm);
+            if errors > 0 {
+                result.remarks.push(format!(
+                    "{} of {label} ended in an error of the JVM; run again, {errors_again} did.",
+                    text::count(errors, "mutant"),
+                ));
             }
         }
+        Ok(PitReport {
+            executed: report.executed,
+            ..again
+        })
     }
 
     /// What a mutant may take beyond five quarters of the time of its tests: PIT's own patience when these
@@ -327,15 +275,6 @@ impl<'a> PitSession<'a> {
         )
     }
 
-    fn blame_class(&self, class: Option<&str>, does: &str) -> Result<(), GateAbort> {
-        match class {
-            Some(class) if self.accountable_tests.contains(class) => {
-                Err(GateAbort::fail(format!("The test class {class} {does}")))
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// Puts a run into the trace.
     fn trace_run(
         &self,
@@ -367,11 +306,4 @@ impl<'a> PitSession<'a> {
             millis: report.millis,
         });
     }
-}
-
-/// The place of a fault in a sentence.
-fn in_class(class: Option<String>) -> String {
-    class
-        .map(|class| format!(" in {class}"))
-        .unwrap_or_default()
 }

@@ -4,10 +4,11 @@
 //! name stays a survivor; counts and the kept mutants agree.
 
 use crate::mutation::{Coverage, Mutant, MutantStatus, Tally};
+use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
 
-/// PIT's own identity of a mutant (pitest `MutationIdentifier`), as its report writes it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// PIT's own identity of a mutant (pitest `MutationIdentifier`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 pub(crate) struct MutantId {
     /// Dotted name of the mutated class.
     pub(crate) class: String,
@@ -18,14 +19,7 @@ pub(crate) struct MutantId {
     /// The mutator's class.
     pub(crate) mutator: String,
     /// Indexes of the mutated instructions.
-    pub(crate) indexes: Vec<String>,
-}
-
-/// The class of a test that `find` knows, by PIT's name of the test: `a.FooTest$In.[engine:junit-jupiter]/…`,
-/// `a.FooTest.sums(a.FooTest)`.
-pub(crate) fn test_class<T>(test: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
-    let ends = test.match_indices(['.', '$']).map(|(at, _)| at);
-    ends.filter_map(|end| find(&test[..end])).next_back()
+    pub(crate) indexes: Vec<u32>,
 }
 
 /// A mutant that is not killed for good: a survivor, a time-out or an error of the JVM.
@@ -145,13 +139,10 @@ mod tests {
     ];
 
     fn id(index: usize) -> MutantId {
-        let text = |text: &str| text.to_owned();
         MutantId {
-            class: text("a.Foo"),
-            method: text("sum"),
-            descriptor: text("()I"),
-            mutator: text("m"),
-            indexes: vec![index.to_string()],
+            class: "a.Foo".to_owned(),
+            indexes: vec![u32::try_from(index).unwrap()],
+            ..MutantId::default()
         }
     }
 
@@ -171,29 +162,6 @@ mod tests {
             counted.count_mutant(id(index), mutant, index % 2 == 0);
         }
         counted
-    }
-
-    #[test]
-    fn the_class_of_a_test_is_the_longest_known_name_at_its_beginning() {
-        let known = |name: &str| {
-            ["a.FooTest", "a.FooTest$In"]
-                .contains(&name)
-                .then(|| name.to_owned())
-        };
-        for (test, class) in [
-            (
-                "a.FooTest.[engine:junit-jupiter]/[class:a.FooTest]/[method:x()]",
-                Some("a.FooTest"),
-            ),
-            (
-                "a.FooTest$In.[engine:junit-jupiter]/[nested-class:In]",
-                Some("a.FooTest$In"),
-            ),
-            ("a.FooTest.sums(a.FooTest)", Some("a.FooTest")),
-            ("a.FooTestMore.x()", None),
-        ] {
-            assert_eq!(test_class(test, known).as_deref(), class, "{test}");
-        }
     }
 
     #[test]

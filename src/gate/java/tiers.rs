@@ -211,7 +211,7 @@ mod tests {
             };
             let mut count = |status, index: usize, is_changed| {
                 let id = MutantId {
-                    indexes: vec![format!("{status:?} {index}")],
+                    method: format!("{status:?} {index}"),
                     ..MutantId::default()
                 };
                 let mutant = Mutant {

@@ -10,7 +10,7 @@ use super::{Aim, LONG, PitRun, PitSession, plugin};
 use crate::gate::GateAbort;
 use crate::gate::leftovers::TestPlace;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const MAIN: &str = "org.pitest.mutationtest.commandline.MutationCoverageReport";
 /// Options of PIT's own JVM: it lives for seconds (measured: docs/gate.md).

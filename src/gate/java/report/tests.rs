@@ -220,7 +220,7 @@ fn what_is_not_a_whole_report_of_pit_is_refused_with_its_reason() {
         (ok.replace("<init>", "a\n"), "control character"),
         (ok.replace("[]]", "[],0]"), "trailing characters"),
     ] {
-        let error = search(&[row.clone()]).unwrap_err();
+        let error = search(std::slice::from_ref(&row)).unwrap_err();
         assert!(error.contains(why), "{error:?} for {row}");
     }
     for (document, why) in [

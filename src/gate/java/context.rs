@@ -58,9 +58,8 @@ impl<'a> ModuleContext<'a> {
         let include = &self.context.settings.tests_include;
         let (project, home) = (&self.built.project, &self.maven.home);
         let tests = test_classes::find_test_classes(project, home, self.tests(), include);
-        let mut roots = test_classes::source_roots(project, home).into_iter();
-        let has_sources = roots.any(|root| root.is_dir());
-        if tests.asked.is_empty() && tests.left_out.is_empty() && has_sources {
+        let is_empty = tests.asked.is_empty() && tests.left_out.is_empty();
+        if is_empty && test_classes::has_test_sources(project, home)? {
             return Err(self.blame_build(
                 format!(
                     "The build of {} makes no test classes although it has test sources.",

@@ -8,12 +8,14 @@
 //! Failsafe's names or includes take (`IT*`, `*IT`, `*ITCase`) is left out and named. A class that neither takes runs.
 
 use super::class_file::is_abstract;
-use super::classes::ClassFiles;
+use super::classes::{ClassFiles, counted_files};
 use super::listing::LANGUAGES;
 use super::maven::Project;
 use super::surefire::Surefire;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Names of the classes that Surefire runs by default, and Failsafe.
@@ -56,8 +58,26 @@ pub(crate) fn find_test_classes(
     TestClasses { asked, left_out }
 }
 
+/// True if a folder of a module holds sources of tests.
+pub(crate) fn has_test_sources(project: &Project, home: &Path) -> io::Result<bool> {
+    for root in source_roots(project, home) {
+        if holds_sources(&root)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn holds_sources(root: &Path) -> io::Result<bool> {
+    let is_source = |inside: &Path, _| {
+        let end = inside.extension().and_then(OsStr::to_str);
+        Ok(LANGUAGES.iter().any(|language| end == Some(language.1)))
+    };
+    Ok(!counted_files(root, &is_source)?.is_empty())
+}
+
 /// The folders of a module that may hold sources of tests.
-pub(crate) fn source_roots(project: &Project, home: &Path) -> Vec<PathBuf> {
+fn source_roots(project: &Project, home: &Path) -> Vec<PathBuf> {
     let mut roots = vec![PathBuf::from(&project.test_sources)];
     roots.extend(LANGUAGES.map(|(language, _)| home.join("src/test").join(language)));
     roots
@@ -109,11 +129,23 @@ fn class_patterns<'a>(all: impl Iterator<Item = &'a str>) -> GlobSet {
 
 #[cfg(test)]
 mod tests {
-    use super::{class_patterns, runs_class};
+    use super::{class_patterns, holds_sources, runs_class};
     use crate::gate::java::surefire::Surefire;
 
     fn told(names: &[&str]) -> Vec<String> {
         names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_folder_that_git_keeps_empty_holds_no_sources() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("com/acme");
+        assert!(!holds_sources(&folder).unwrap());
+        fs_err::create_dir_all(&folder).unwrap();
+        fs_err::write(folder.join(".gitkeep"), "").unwrap();
+        assert!(!holds_sources(root.path()).unwrap());
+        fs_err::write(folder.join("Flow.kt"), "").unwrap();
+        assert!(holds_sources(root.path()).unwrap());
     }
 
     #[test]

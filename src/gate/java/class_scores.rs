@@ -44,10 +44,18 @@ impl ModuleResult {
                 });
                 continue;
             };
-            let unjudged: BTreeSet<String> = counted
-                .with_statuses(&[MutantStatus::Unjudged])
-                .map(|(_, left)| format!("{}:{}", left.mutant.file, left.mutant.line))
-                .collect();
+            let errors = list_places(
+                counted,
+                &[MutantStatus::RunError, MutantStatus::MemoryError],
+            );
+            if !errors.is_empty() {
+                self.remarks.push(format!(
+                    "Mutants of {} that ended in an error of the JVM stay outside the score: {}.",
+                    target.class,
+                    text::names(&errors, 5)
+                ));
+            }
+            let unjudged = list_places(counted, &[MutantStatus::Unjudged]);
             if !unjudged.is_empty() {
                 self.remarks.push(format!(
                     "Code of {} that runs only while a class is initialised cannot be judged: {}; a method that is called later can.",
@@ -78,4 +86,11 @@ impl ModuleResult {
             ));
         }
     }
+}
+
+/// Returns `file:line` of the remaining mutants with these statuses.
+fn list_places(counted: &CountedMutants, statuses: &[MutantStatus]) -> BTreeSet<String> {
+    let left = counted.with_statuses(statuses);
+    left.map(|(_, left)| format!("{}:{}", left.mutant.file, left.mutant.line))
+        .collect()
 }

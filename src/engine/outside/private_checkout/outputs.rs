@@ -133,7 +133,10 @@ impl Outputs {
         let Some(digest) = digest_folders(folders).filter(|_| !self.builds.is_empty()) else {
             return Ok(());
         };
-        if !self.builds.iter().all(Build::is_current) {
+        // Class files elsewhere are not kept, and no digest here covers them.
+        let is_kept = |folder: &PathBuf| folders.iter().any(|kept| folder.starts_with(kept));
+        let mut builds = self.builds.iter();
+        if !builds.all(|build| build.folders.iter().all(is_kept) && build.is_current()) {
             return Ok(());
         }
         let builds = self.builds.into_iter().map(|build| build.key).collect();

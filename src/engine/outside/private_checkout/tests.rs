@@ -371,6 +371,19 @@ impl Kept {
 }
 
 #[test]
+fn classes_outside_of_the_kept_folders_are_no_outputs_of_the_next_gate() {
+    let kept = Kept::new();
+    let mut tree = kept.tree();
+    assert_eq!(tree.outputs.output_state("k"), OutputState::Current);
+    let elsewhere = kept.cache.path_of("tree/src/p/build");
+    write(&elsewhere.join("A.class"), "x");
+    let build = Build::of_folders("k".to_owned(), vec![elsewhere]).unwrap();
+    tree.outputs.note_build(&build);
+    tree.close_tree(true).unwrap();
+    assert_eq!(kept.tree().outputs.output_state("k"), OutputState::Nothing);
+}
+
+#[test]
 fn a_build_finds_no_outputs_but_those_of_its_own_gate() {
     let java = |main: &[&str], tests: &[&str]| OutputState::Java(changed(main, tests));
     for (changed, key, standing) in [

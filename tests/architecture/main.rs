@@ -97,7 +97,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("build", 33),
     ("cli", 10_754),
     ("config", 2_027),
-    ("engine", 9_404),
+    ("engine", 9_406),
     ("gate", 10_326),
     ("git", 6_381),
     ("journal", 432),

@@ -1158,7 +1158,7 @@ fn what_fails_in_a_control_beside_another_jvm_and_not_alone_is_run_in_one_from_t
     let (weak, commands) = bed.play_with(&own_first(), script);
     assert!(is_fail(&weak.verdict, "is 66% (2/3)"), "{weak:?}");
     assert_eq!(told_jvms(&commands), ["quick 2", "quick 1", "quick 1"]);
-    let told = "Tests of p fail beside another JVM and not alone, so mutants ran in one JVM at a time: FooTest.a. Look for a \
+    let told = "Tests of p fail while another JVM runs and pass alone, so mutants ran in one JVM at a time: FooTest.a. Look for a \
         fixed port, file or database; gates.PITEST.jobs: 1 saves the first run.";
     assert_eq!(weak.remarks, [told]);
     let ended = beside(ENDED, &["KILLED", "RUN_ERROR", "RUN_ERROR"]);

@@ -624,7 +624,8 @@ public final class RalphPlugin {
         for (TestInfo test : result.getDetails().getTestsInOrder()) {
             if (result.getKillingTest().filter(test.getName()::equals).isPresent()) {
                 String type = TestInfo.toDefiningClassName().apply(test).asJavaName();
-                return List.of(type, test.getName().substring(test.getName().startsWith(type + ".") ? type.length() + 1 : 0));
+                String name = test.getName();
+                return List.of(type, name.startsWith(type + ".") ? name.substring(type.length() + 1) : name);
             }
         }
         return List.of("", "");

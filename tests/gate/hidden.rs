@@ -403,7 +403,7 @@ fn a_port_or_a_file_that_one_jvm_can_have_kills_nothing_and_blames_nobody() {
         let told = report
             .remarks
             .iter()
-            .filter(|remark| remark.contains("beside another JVM") && remark.contains(named));
+            .filter(|remark| remark.contains("while another JVM runs") && remark.contains(named));
         assert_eq!(
             told.count(),
             1,

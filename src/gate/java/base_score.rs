@@ -65,29 +65,27 @@ pub(crate) fn set_base_scores(
     report: &mut PitReport,
     result: &mut ModuleResult,
 ) -> Result<(), GateAbort> {
-    let (context, judged) = (module.context, module.module);
-    let mut base = judged.clone();
+    let context = module.context;
+    let mut base = module.module.clone();
     base.targets
         .retain(|target| matches!(target.extent, MutationExtent::Change(_)));
     if base.targets.is_empty() {
         return Ok(());
     }
-    let why = match build_base(context, judged)? {
-        Base::Built(built) => {
-            let (maven, built) = *built;
-            if let Some(built) = built.for_module(judged, &maven.root) {
-                let floors = measure_base(context, &base, &maven, &built, result)?;
+    let why = match build_base(context, module.module)? {
+        Base::Built(built) => match measure_base(context, &base, &built, result)? {
+            Some(floors) => {
                 for target in &base.targets {
                     if let Some(counted) = report.classes.get_mut(&target.class) {
                         // A class without a mutant at its base had no score to lose.
-                        counted.floor =
-                            Some(floors.get(&target.class).copied().unwrap_or_default());
+                        let floor = floors.get(&target.class).copied();
+                        counted.floor = Some(floor.unwrap_or_default());
                     }
                 }
                 return Ok(());
             }
-            "its tests did not reach it.".to_owned()
-        }
+            None => "its tests did not reach it.".to_owned(),
+        },
         Base::Absent => "there is none.".to_owned(),
         Base::Unusable(why) => why,
     };
@@ -98,14 +96,16 @@ pub(crate) fn set_base_scores(
     Ok(())
 }
 
-/// The coverage of each target at the base.
+/// The coverage of each target at the base; `None` if the module's tests did not reach its code there.
 fn measure_base(
     context: &PackageContext<'_>,
     base: &Module,
-    maven: &Maven<'_>,
-    built: &Built,
+    (maven, built): &(Maven<'_>, Built),
     result: &mut ModuleResult,
-) -> Result<BTreeMap<String, Coverage>, GateAbort> {
+) -> Result<Option<BTreeMap<String, Coverage>>, GateAbort> {
+    let Some(built) = built.for_module(base, &maven.root) else {
+        return Ok(None);
+    };
     let package = GatePackage {
         root: maven.root.clone(),
         ..context.package.clone()
@@ -114,14 +114,12 @@ fn measure_base(
         package: &package,
         ..*context
     };
-    let module = ModuleContext::new(context, base, maven, built)?;
+    let module = ModuleContext::new(context, base, maven, &built)?;
     let tests = module.test_classes()?.asked;
-    let (disk_cache, key) = (
-        context.disk_cache("base-scores"),
-        score_key(&module, &tests)?,
-    );
+    let disk_cache = context.disk_cache("base-scores");
+    let key = score_key(&module, &tests)?;
     if let Some(known) = disk_cache.recall(&key) {
-        return Ok(known);
+        return Ok(Some(known));
     }
     let session = PitSession::at_base(&module)?;
     let filter = MutantFilter::default();
@@ -144,7 +142,7 @@ fn measure_base(
         })
         .collect();
     disk_cache.remember(&key, &floors)?;
-    Ok(floors)
+    Ok(Some(floors))
 }
 
 /// A digest of these class files, the other files in their directories, and the settings that affect the scores.

@@ -47,11 +47,11 @@ pub(crate) fn run_changed_tests(context: &ModuleContext<'_>) -> Result<(), GateA
     let summary = read_summary(&call);
     if call.end.is_success() {
         return match summary {
-            Some([_, red, _]) if red > 0 => Err(GateAbort::fail(format!(
+            Some(Summary { red, .. }) if red > 0 => Err(GateAbort::fail(format!(
                 "{red} of the changed tests of {name} fail."
             ))),
-            Some([run, _, skipped]) if run > skipped => Ok(()),
-            Some([run, ..]) if run > 0 => Err(GateAbort::fail(format!(
+            Some(Summary { run, skipped, .. }) if run > skipped => Ok(()),
+            Some(Summary { run, .. }) if run > 0 => Err(GateAbort::fail(format!(
                 "The changed tests of {name} prove nothing: all {run} were skipped, disabled or assumed away."
             ))),
             Some(_)
@@ -71,7 +71,7 @@ pub(crate) fn run_changed_tests(context: &ModuleContext<'_>) -> Result<(), GateA
         };
     }
     // The output of failing tests is no evidence about the build.
-    let is_red = summary.is_some_and(|[_, red, _]| red > 0);
+    let is_red = summary.is_some_and(|summary| summary.red > 0);
     match context.maven.find_trouble(&call) {
         Some(trouble)
             if is_red || trouble.kind == TroubleKind::Other && call.output.contains(SUREFIRE) =>
@@ -81,7 +81,8 @@ pub(crate) fn run_changed_tests(context: &ModuleContext<'_>) -> Result<(), GateA
             Err(GateAbort::Fail { reasons })
         }
         Some(trouble) => {
-            let (package, module) = (&context.context.package.name, context.module);
+            let module = context.module;
+            let package = &context.context.package.name;
             Err(trouble.into_abort(package, &module.dir, module.build_changed))
         }
         None => Ok(()),
@@ -109,8 +110,15 @@ fn may_hold_tests(tests: &ClassFiles, class: &str) -> bool {
     false
 }
 
-/// The numbers of Surefire's last summary: tests run (the skipped ones among them), failed, skipped.
-fn read_summary(call: &FinishedCall) -> Option<[u64; 3]> {
+/// Surefire's last summary: tests run (the skipped ones among them), failures and errors together.
+#[derive(Debug, PartialEq, Eq)]
+struct Summary {
+    run: u64,
+    red: u64,
+    skipped: u64,
+}
+
+fn read_summary(call: &FinishedCall) -> Option<Summary> {
     call.output.lines().rev().find_map(|line| {
         let line = text::line(line, 400);
         let at = line.find("Tests run: ")?;
@@ -120,7 +128,11 @@ fn read_summary(call: &FinishedCall) -> Option<[u64; 3]> {
             digits.parse().ok()
         };
         let red = number("Failures: ")? + number("Errors: ")?;
-        Some([number("Tests run: ")?, red, number("Skipped: ")?])
+        Some(Summary {
+            run: number("Tests run: ")?,
+            red,
+            skipped: number("Skipped: ")?,
+        })
     })
 }
 
@@ -133,7 +145,7 @@ fn failed_tests(call: &FinishedCall) -> impl Iterator<Item = String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{failed_tests, read_summary};
+    use super::{Summary, failed_tests, read_summary};
     use crate::gate::commands::FinishedCall;
     use crate::machine::facts::ProcessEnd;
 
@@ -147,7 +159,12 @@ mod tests {
             output: output.to_owned(),
             millis: 0,
         };
-        assert_eq!(read_summary(&call), Some([3, 2, 1]));
+        let summary = Summary {
+            run: 3,
+            red: 2,
+            skipped: 1,
+        };
+        assert_eq!(read_summary(&call), Some(summary));
         let failed: Vec<String> = failed_tests(&call).collect();
         assert_eq!(failed, ["FooTest.red:6 no", "FooTest.boom:7 NullPointer"]);
     }

@@ -10,7 +10,7 @@ use super::scope::JavaPath;
 use super::test_classes::{self, TestClasses};
 use crate::gate::commands::file_name;
 use crate::gate::scope::{Module, TargetClass};
-use crate::gate::{GateAbort, score_rule};
+use crate::gate::{GateAbort, GatePackage, score_rule};
 use crate::mutation::Rule;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -56,7 +56,8 @@ impl<'a> ModuleContext<'a> {
     /// Compiled test classes. Errors: test sources without test classes, since the build then skips its tests.
     pub(crate) fn test_classes(&self) -> Result<TestClasses, GateAbort> {
         let include = &self.context.settings.tests_include;
-        let (project, home) = (&self.built.project, &self.maven.home);
+        let project = &self.built.project;
+        let home = &self.maven.home;
         let tests = test_classes::find_test_classes(project, home, self.tests(), include);
         let is_empty = tests.asked.is_empty() && tests.left_out.is_empty();
         if is_empty && test_classes::has_test_sources(project, home)? {
@@ -74,16 +75,8 @@ impl<'a> ModuleContext<'a> {
     /// The JVM that runs PIT. A JDK in the package is the work that is judged.
     pub(crate) fn find_java(&self) -> Result<PathBuf, GateAbort> {
         let package = self.context.package;
-        let is_outside = |jdk: &PathBuf| {
-            let mut folders = [&package.root, &package.home].into_iter();
-            !folders.any(|folder| {
-                fs_err::canonicalize(folder).is_ok_and(|folder| jdk.starts_with(folder))
-            })
-        };
         let named = self.built.project.surefire.jdk.as_deref();
-        let outside = named.filter(|jdk| {
-            jdk.is_absolute() && fs_err::canonicalize(jdk).is_ok_and(|jdk| is_outside(&jdk))
-        });
+        let outside = named.filter(|jdk| is_outside(jdk, package));
         jvm::find_java(self.context.commands, outside)
     }
 
@@ -111,13 +104,9 @@ impl<'a> ModuleContext<'a> {
             let Some(source) = class_file::source_of(Path::new(name), bytes) else {
                 continue;
             };
-            let (class, target) = (
-                name.replace('/', "."),
-                source
-                    .with_extension("")
-                    .to_string_lossy()
-                    .replace('/', "."),
-            );
+            let class = name.replace('/', ".");
+            let stem = source.with_extension("");
+            let target = stem.to_string_lossy().replace('/', ".");
             if is_java(&source)
                 && owners.get(&target) == Some(&target)
                 && !class.starts_with(&format!("{target}$"))
@@ -187,6 +176,17 @@ impl<'a> ModuleContext<'a> {
             of_class.filter(|target| target.path.to_text().rsplit('/').next() == Some(file));
         of_file.any(|target| self.context.package.has_changed(&target.path, line))
     }
+}
+
+/// True for an absolute path that leads out of a package and of its home.
+fn is_outside(jdk: &Path, package: &GatePackage) -> bool {
+    let Ok(real) = fs_err::canonicalize(jdk) else {
+        return false;
+    };
+    let mut folders = [&package.root, &package.home].into_iter();
+    jdk.is_absolute()
+        && !folders
+            .any(|folder| fs_err::canonicalize(folder).is_ok_and(|folder| real.starts_with(folder)))
 }
 
 /// All lines of a file.

@@ -20,8 +20,7 @@ pub(crate) struct ExecutedClasses {
 /// A module as its tests see it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ModuleState {
-    /// A digest of everything but the module's own class files: POMs, arguments, JDK, other modules, files that are
-    /// not Java.
+    /// A digest of POMs, arguments, the JDK and the files that are not Java.
     pub(crate) conditions: String,
     /// Digests of the production classes with those nested in them, by dotted top-level name.
     pub(crate) production: BTreeMap<String, String>,

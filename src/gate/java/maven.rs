@@ -165,7 +165,8 @@ impl<'a> Maven<'a> {
     /// Asks Maven for the class path of a project with these dependencies.
     fn resolve_uncached(&self, artifacts: &[String]) -> Result<Vec<String>, GateAbort> {
         let work = self.call_folder("tools-")?;
-        let (pom, classpath) = (work.path().join("pom.xml"), work.path().join("classpath"));
+        let pom = work.path().join("pom.xml");
+        let classpath = work.path().join("classpath");
         fs_err::write(&pom, tools_pom(artifacts))?;
         let folder = BuildFolder {
             root: self.root.clone(),

@@ -105,8 +105,13 @@ impl Ladder<'_, '_> {
     }
 
     fn tiers_after_own(&self) -> Vec<Tier> {
-        let (own, confirms) = (&self.merged.tests, self.module.context.request.confirms);
-        tiers::after_own(own, &self.all, confirms, &self.likely_tests())
+        let confirms = self.module.context.request.confirms;
+        tiers::after_own(
+            &self.merged.tests,
+            &self.all,
+            confirms,
+            &self.likely_tests(),
+        )
     }
 
     /// The tests that are likely to kill, as far as the class files and the coverage map show them; none in place.

@@ -14,7 +14,7 @@ use super::maven::{GRADLE_COMMAND, Maven, MavenTrouble};
 use super::package::PackageContext;
 use crate::config;
 use crate::gate::files::is_older;
-use crate::gate::scope::{BuildTool, Module};
+use crate::gate::scope::{BuildTool, Module, TargetClass};
 use crate::gate::verdict::ModuleResult;
 use crate::gate::{Build, GateAbort};
 use crate::mutation::TracePhase;
@@ -105,6 +105,12 @@ fn build_and_score(
         return Err(GateAbort::setup(why, hint));
     }
     judged
+}
+
+/// True for a class file that names a class of PIT or of ralph's plugin.
+fn names_pit(bytes: &[u8]) -> bool {
+    let mut names = PIT.iter();
+    names.any(|name| memmem::find(bytes, name.as_bytes()).is_some())
 }
 
 /// Whose fault it is that a module does not compile: in a clean checkout also that of files which git does
@@ -230,10 +236,6 @@ impl ModuleContext<'_> {
 
     /// No class may name PIT or ralph's plugin for it: it could ask which mutant runs.
     fn check_who_names_pit(&self) -> Result<(), GateAbort> {
-        let names_pit = |bytes: &[u8]| {
-            let mut names = PIT.iter();
-            names.any(|name| memmem::find(bytes, name.as_bytes()).is_some())
-        };
         let all = self.classes.iter().flatten();
         let asking: BTreeSet<String> = all
             .filter(|(_, bytes)| names_pit(bytes))
@@ -262,11 +264,9 @@ impl ModuleContext<'_> {
         let jdk = jvm::jdk_version(&self.find_java()?);
         let (mut missing, mut foreign) = (Vec::new(), Vec::new());
         for target in &self.module.targets {
-            let name = target.class.replace('.', "/");
-            let file = self.context.package.root.join(target.path.to_text());
             let origin = self
                 .production()
-                .get(&name)
+                .get(&target.class.replace('.', "/"))
                 .and_then(|bytes| class_file::read_origin(bytes));
             let Some(Origin {
                 class,
@@ -284,23 +284,14 @@ impl ModuleContext<'_> {
                 );
                 return Err(self.blame_build(why, "Set JAVA_HOME to the JDK that the build uses."));
             }
-            let compiled = Path::new(&self.built.project.sources).join(format!("{name}.java"));
-            let real = fs_err::canonicalize(&compiled).ok();
-            let is_own = file.file_name().is_some_and(|own| own == source.as_str());
-            let made_from = if class != name || !is_own {
-                format!("the class {} in {source}", class.replace('/', "."))
-            } else if real.is_some() && real != fs_err::canonicalize(&file).ok() {
-                let inside = compiled.strip_prefix(&self.maven.home);
-                inside.unwrap_or(&compiled).display().to_string()
-            } else {
-                continue;
-            };
-            foreign.push(format!(
-                "The class file of {} was made from {}, not from {}.",
-                target.class,
-                text::line(&made_from, 600),
-                target.full_path()
-            ));
+            if let Some(made_from) = self.find_foreign_source(target, &class, &source) {
+                foreign.push(format!(
+                    "The class file of {} was made from {}, not from {}.",
+                    target.class,
+                    text::line(&made_from, 600),
+                    target.full_path()
+                ));
+            }
         }
         if !foreign.is_empty() {
             return Err(GateAbort::Fail { reasons: foreign });
@@ -316,5 +307,26 @@ impl ModuleContext<'_> {
             ),
             "Look in the build file for other source folders, excluded sources, or -g:none.",
         ))
+    }
+
+    /// The source of a target's class file by the class and the file that this names, where it is not the target's own.
+    fn find_foreign_source(
+        &self,
+        target: &TargetClass,
+        class: &str,
+        source: &str,
+    ) -> Option<String> {
+        let name = target.class.replace('.', "/");
+        let file = self.context.package.root.join(target.path.to_text());
+        if class != name || file.file_name().is_none_or(|own| own != source) {
+            return Some(format!("the class {} in {source}", class.replace('/', ".")));
+        }
+        let compiled = Path::new(&self.built.project.sources).join(format!("{name}.java"));
+        let real = fs_err::canonicalize(&compiled).ok()?;
+        if fs_err::canonicalize(&file).is_ok_and(|file| file == real) {
+            return None;
+        }
+        let inside = compiled.strip_prefix(&self.maven.home);
+        Some(inside.unwrap_or(&compiled).display().to_string())
     }
 }

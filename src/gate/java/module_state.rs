@@ -26,8 +26,8 @@ pub(crate) struct CompiledModule {
 impl ModuleContext<'_> {
     /// The module as it is now; `None` in place.
     pub(crate) fn read_state(&self) -> Option<CompiledModule> {
-        let (checkouts, package) = (self.context.ports.checkouts, self.context.package);
-        let files = checkouts.other_files(&package.root)?;
+        let checkouts = self.context.ports.checkouts;
+        let files = checkouts.other_files(&self.context.package.root)?;
         let settings = self.context.settings;
         let mut parts = vec![
             VERSION.to_owned(),

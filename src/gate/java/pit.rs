@@ -285,25 +285,7 @@ impl PitSession<'_> {
     ) -> Result<PitReport, GateAbort> {
         let results = PitResults::read_file(&self.report_folder(run), key);
         let is_among_tests = matches!(&results, Ok(results) if results.stage == PitStage::Tests);
-        match &call.end {
-            ProcessEnd::Exited { .. } | ProcessEnd::Signalled { .. } => {}
-            ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } if is_among_tests => {
-                let place = self.blame_last_test(&call.output, "does not end")?;
-                let why = format!(
-                    "The tests of {} were still running without any mutation{place} when their time was up.",
-                    self.module.module_label()
-                );
-                let hint = "Look for a test that hangs, or raise gates.<NAME>.limit: one test may take a tenth of it.";
-                return Err(GateAbort::transient(why, hint));
-            }
-            ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => {
-                return Err(self.module.context.commands.over_limit());
-            }
-            other => {
-                let why = format!("PIT {}.", text::line(&other.to_string(), 300));
-                return Err(GateAbort::setup(why, "Install a JDK and set JAVA_HOME."));
-            }
-        }
+        self.check_end(call, is_among_tests)?;
         let results = match results {
             Ok(results) => results,
             Err(why) if call.end.is_success() => return Err(no_verdict(&why)),
@@ -315,10 +297,14 @@ impl PitSession<'_> {
                 ));
             }
         };
-        let (stage, words) = (results.stage, results.failure.clone());
-        let is_changed = |class: &str, file: &str, line| self.module.is_changed(class, file, line);
+        let stage = results.stage;
+        let words = results.failure.clone();
         let mut report = results
-            .count_mutants(&self.owners, &is_changed, run.aim)
+            .count_mutants(
+                &self.owners,
+                &|class, file, line| self.module.is_changed(class, file, line),
+                run.aim,
+            )
             .map_err(|why| no_verdict(&why))?;
         if run.aim != Aim::Count {
             blame_tests(&self.accountable_tests, &report.left_out, RED)?;
@@ -341,6 +327,29 @@ impl PitSession<'_> {
             .retain(|test| run.tests.contains(&test.class));
         self.check_agents(&report, &call.output)?;
         Ok(report)
+    }
+
+    /// Errors: PIT could not be started, or was ended at a limit; among the tests the one that hangs is blamed.
+    fn check_end(&self, call: &FinishedCall, is_among_tests: bool) -> Result<(), GateAbort> {
+        match &call.end {
+            ProcessEnd::Exited { .. } | ProcessEnd::Signalled { .. } => Ok(()),
+            ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } if is_among_tests => {
+                let place = self.blame_last_test(&call.output, "does not end")?;
+                let why = format!(
+                    "The tests of {} were still running without any mutation{place} when their time was up.",
+                    self.module.module_label()
+                );
+                let hint = "Look for a test that hangs, or raise gates.<NAME>.limit: one test may take a tenth of it.";
+                Err(GateAbort::transient(why, hint))
+            }
+            ProcessEnd::TimedOut { .. } | ProcessEnd::Idle { .. } => {
+                Err(self.module.context.commands.over_limit())
+            }
+            other => {
+                let why = format!("PIT {}.", text::line(&other.to_string(), 300));
+                Err(GateAbort::setup(why, "Install a JDK and set JAVA_HOME."))
+            }
+        }
     }
 
     /// A failure if the family answers for the test that was begun last, which `does` it without any mutation; else the place

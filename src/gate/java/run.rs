@@ -9,14 +9,16 @@ use super::package::PackageContext;
 use super::scope::find_scope;
 use crate::config::GateSettings;
 use crate::gate::commands::Commands;
-use crate::gate::scope::{GateScope, Module};
+use crate::gate::scope::{GateScope, Module, TargetClass};
 use crate::gate::verdict::{EngineResult, ModuleResult};
 use crate::gate::{GatePorts, GateRequest, job_count, score_rule};
-use crate::mutation::Per;
+use crate::mutation::{Per, Rule};
 use crate::sys::poison::ignore_poison;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 /// Finds the classes to judge.
@@ -74,34 +76,33 @@ pub(crate) fn judge_modules(
         == 1;
     let packages: Vec<(usize, Vec<&Module>)> = packages.into_iter().collect();
     let done: Mutex<(Vec<ModuleResult>, Duration)> = Mutex::default();
-    // Judges each so-many-th package, in the time that this thread has not used.
-    let judge_share = |first: usize| {
-        let mut used = Duration::ZERO;
-        for (index, modules) in packages.iter().skip(first).step_by(side_by_side) {
-            let left = settings.limit.saturating_sub(used);
-            let commands = Commands::new(ports, request, format!("logs/{index}"), left);
-            let survivors = RefCell::default();
-            let context = PackageContext {
-                request,
-                settings,
-                package: &request.packages[*index],
-                commands: &commands,
-                threads: jobs / side_by_side,
-                sole_module,
-                ports,
-                survivors: &survivors,
-            };
-            let results = judge_in_turn(&context, modules);
-            used += commands.time_used();
-            let mut done = ignore_poison(done.lock());
-            done.0.extend(results);
-            done.1 = done.1.max(used);
-        }
-    };
+    let next = AtomicUsize::new(0);
     std::thread::scope(|threads| {
-        for first in 0..side_by_side {
-            let judge_share = &judge_share;
-            threads.spawn(move || judge_share(first));
+        for _ in 0..side_by_side {
+            threads.spawn(|| {
+                // A package has the time that those before it in this thread left.
+                let mut used = Duration::ZERO;
+                while let Some((index, modules)) = packages.get(next.fetch_add(1, Relaxed)) {
+                    let left = settings.limit.saturating_sub(used);
+                    let commands = Commands::new(ports, request, format!("logs/{index}"), left);
+                    let survivors = RefCell::default();
+                    let context = PackageContext {
+                        request,
+                        settings,
+                        package: &request.packages[*index],
+                        commands: &commands,
+                        threads: jobs / side_by_side,
+                        sole_module,
+                        ports,
+                        survivors: &survivors,
+                    };
+                    let results = judge_in_turn(&context, modules);
+                    used += commands.time_used();
+                    let mut done = ignore_poison(done.lock());
+                    done.0.extend(results);
+                    done.1 = done.1.max(used);
+                }
+            });
         }
     });
     let (results, used) = std::mem::take(&mut *ignore_poison(done.lock()));
@@ -112,6 +113,17 @@ pub(crate) fn judge_modules(
     }
 }
 
+/// True for a class that the tests of other modules have brought to the threshold.
+fn is_settled(rule: Rule, results: &[ModuleResult], target: &TargetClass) -> bool {
+    let mut judged = results.iter().flat_map(|result| &result.judged);
+    let earlier = judged.find(|judged| judged.score.path == target.path);
+    rule.per == Per::Class
+        && earlier.is_some_and(|earlier| {
+            let judgement = rule.judge(std::slice::from_ref(&earlier.score));
+            judgement.reached > 0
+        })
+}
+
 /// Judges the modules of a package. A class with tests of its own in several modules is judged by the kills of all: later
 /// modules run only for classes that the tests so far leave below the threshold, and the last result of a class counts.
 fn judge_in_turn(context: &PackageContext<'_>, modules: &[&Module]) -> Vec<ModuleResult> {
@@ -120,13 +132,9 @@ fn judge_in_turn(context: &PackageContext<'_>, modules: &[&Module]) -> Vec<Modul
     for module in modules {
         let mut module = (*module).clone();
         let had_targets = !module.targets.is_empty();
-        module.targets.retain(|target| {
-            let judged = results.iter().flat_map(|result| &result.judged);
-            let mut scores = judged.map(|judged| &judged.score);
-            let score = scores.find(|score| score.path == target.path);
-            rule.per != Per::Class
-                || score.is_none_or(|score| rule.judge(std::slice::from_ref(score)).reached == 0)
-        });
+        module
+            .targets
+            .retain(|target| !is_settled(rule, &results, target));
         if had_targets
             && module.targets.is_empty()
             && module.changed_tests.is_empty()

@@ -10,7 +10,7 @@ mod tests;
 pub(crate) use names::{JavaPath, TestNames, is_identifier};
 
 use super::classes::is_java;
-use super::listing::{BUILD_FILES, LANGUAGES, Listing};
+use super::listing::{BUILD_FILES, Listing};
 use crate::config::{GateSettings, ScopeKind};
 use crate::gate::scope::{BuildTool, GateScope, Module, MutationExtent, PathEntry, TargetClass};
 use crate::gate::{GateAbort, GatePackage, GateRequest};
@@ -88,10 +88,7 @@ impl Sorter<'_> {
             return;
         }
         let is_test = change.kind == Kind::Test;
-        let end = path.rsplit_once('.').map_or("", |(_, end)| end);
-        if let Some((language, _)) = LANGUAGES[1..].iter().find(|language| language.1 == end)
-            && !is_test
-        {
+        if !is_test && let Some(language) = names::other_language(&path) {
             self.leave_out(change, &format!("not measured ({language})"));
         }
         if !is_judged {
@@ -99,8 +96,8 @@ impl Sorter<'_> {
         }
         let is_file = entry == PathEntry::File;
         let is_production = !is_test && java.as_ref().is_some_and(|java| !java.test);
-        let is_named = |java: &JavaPath| java.test && self.names.is_test(&java.stem);
-        let is_changed_test = is_file && java.as_ref().is_some_and(is_named);
+        let mut tests = java.iter().filter(|java| java.test);
+        let is_changed_test = is_file && tests.any(|java| self.names.is_test(&java.stem));
         if let Some((dir, tool)) = &module {
             let module = self.enter_module(dir, dir, *tool);
             if is_changed_test {
@@ -215,7 +212,7 @@ impl Sorter<'_> {
         if weakened.is_empty() || modules.any(|module| !module.targets.is_empty()) {
             return;
         }
-        let (kind, listing) = (self.kind, self.listing);
+        let listing = self.listing;
         let production = listing.production.iter();
         for path in production.filter(|path| !listing.entries.contains_key(*path)) {
             let Some(java) = JavaPath::parse_path(path).filter(|java| !java.test) else {
@@ -234,7 +231,7 @@ impl Sorter<'_> {
                 path: RepoPath::from_bytes(path.as_bytes()),
                 class,
                 tests: self.tests_of(&java),
-                extent: match kind {
+                extent: match self.kind {
                     ScopeKind::Class => MutationExtent::Class,
                     _ => MutationExtent::Change(Vec::new()),
                 },

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 /// Settings that change how tests run and that PIT has no equal for.
 const NOT_CARRIED: &str = "classpathDependencyExcludes classpathDependencyScopeExclude includesFile excludesFile \
-    jdkToolchain suiteXmlFiles";
+    jdkToolchain properties suiteXmlFiles";
 
 /// Surefire's settings of one module.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -229,7 +229,7 @@ mod tests {
             <systemProperties><property><name>old</name><value>v</value></property></systemProperties>\
             <environmentVariables><E>1</E></environmentVariables><excludes><exclude>**/perf/*.java</exclude></excludes>\
             <includes><include>**/*Test.java</include><include>%regex[x]</include></includes>\
-            <excludesFile>x</excludesFile><jvm>/jdk 21/bin/java</jvm></configuration></execution></executions></plugin><plugin><artifactId>maven-failsafe-plugin</artifactId>\
+            <excludesFile>x</excludesFile><properties><configurationParameters>x</configurationParameters></properties><jvm>/jdk 21/bin/java</jvm></configuration></execution></executions></plugin><plugin><artifactId>maven-failsafe-plugin</artifactId>\
             <configuration><includes><include>**/Live*, **/e2e/**</include></includes></configuration></plugin></plugins></build></project>";
         let surefire = read_surefire(&xml::parse_xml(pom).unwrap());
         assert_eq!(surefire.jvm_args, ["-ea"]);
@@ -244,7 +244,9 @@ mod tests {
         assert_eq!(surefire.environment["E"], "1");
         assert_eq!(surefire.excludes, ["**/perf/*.java"]);
         assert_eq!(surefire.groups.as_deref(), Some("fast"));
-        assert!(surefire.not_passed_to_pit.contains("excludesFile"));
+        for name in ["excludesFile", "properties"] {
+            assert!(surefire.not_passed_to_pit.contains(name), "{name}");
+        }
         assert_eq!(surefire.jdk.as_deref(), Some(Path::new("/jdk 21")));
         assert_eq!(surefire.failsafe_includes, ["**/Live*", "**/e2e/**"]);
         assert!(

@@ -69,11 +69,11 @@ pub(crate) fn has_test_sources(project: &Project, home: &Path) -> io::Result<boo
 }
 
 fn holds_sources(root: &Path) -> io::Result<bool> {
-    let is_source = |inside: &Path, _| {
+    let sources = counted_files(root, &|inside, _| {
         let end = inside.extension().and_then(OsStr::to_str);
         Ok(LANGUAGES.iter().any(|language| end == Some(language.1)))
-    };
-    Ok(!counted_files(root, &is_source)?.is_empty())
+    })?;
+    Ok(!sources.is_empty())
 }
 
 /// The folders of a module that may hold sources of tests.

@@ -133,11 +133,13 @@ impl Outputs {
         let Some(digest) = digest_folders(folders).filter(|_| !self.builds.is_empty()) else {
             return Ok(());
         };
-        // Class files elsewhere are not kept, and no digest here covers them.
-        let is_kept = |folder: &PathBuf| folders.iter().any(|kept| folder.starts_with(kept));
-        let mut builds = self.builds.iter();
-        if !builds.all(|build| build.folders.iter().all(is_kept) && build.is_current()) {
-            return Ok(());
+        for build in &self.builds {
+            // Class files elsewhere are not kept, and no digest here covers them.
+            let mut own = build.folders.iter();
+            let are_kept = own.all(|own| folders.iter().any(|kept| own.starts_with(kept)));
+            if !are_kept || !build.is_current() {
+                return Ok(());
+            }
         }
         let builds = self.builds.into_iter().map(|build| build.key).collect();
         cache_file::store(

@@ -2,7 +2,7 @@
 //!
 //! It compiles the sources that a change reaches into a temporary folder. A build is proven when it makes every class file of
 //! the module again byte for byte, and all other files among them are copies of resources or `package-info.class`, which
-//! Maven makes itself. Where [`Javac::recompile`] answers `false` the outputs must be discarded.
+//! Maven makes itself. Where [`Javac::recompile_sources`] answers `false` the outputs must be discarded.
 
 mod reached;
 mod source_set;
@@ -133,8 +133,8 @@ impl<'a> Javac<'a> {
         argv.push(format!("@{}", file.path().display()));
         // Maven's compiler did not read this variable.
         let extra = [("JDK_JAVAC_OPTIONS", "")];
-        let (commands, home) = (self.maven.context.commands, &self.maven.home);
-        let call = commands.run_program("recompile", argv, home, &extra)?;
+        let commands = self.maven.context.commands;
+        let call = commands.run_program("recompile", argv, &self.maven.home, &extra)?;
         Ok(call.end.is_success().then_some(folder))
     }
 }

@@ -80,7 +80,7 @@ pub(super) fn compiled_plugin(
             classes.join("\n"),
         )?;
     }
-    let argv = [
+    let argv = vec![
         compiler.display().to_string(),
         "-J-XX:TieredStopAtLevel=1".to_owned(),
         "-proc:none".to_owned(),
@@ -93,11 +93,10 @@ pub(super) fn compiled_plugin(
         output.display().to_string(),
         source.display().to_string(),
     ];
-    let call =
-        module
-            .context
-            .commands
-            .run_program("javac-plugin", argv.to_vec(), work.path(), &[])?;
+    let call = module
+        .context
+        .commands
+        .run_program("javac-plugin", argv, work.path(), &[])?;
     if !call.end.is_success() {
         return Err(GateAbort::setup(
             format!(

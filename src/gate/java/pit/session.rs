@@ -195,7 +195,7 @@ impl<'a> PitSession<'a> {
         }
         if is_beside && !healed.is_empty() {
             result.remarks.push(format!(
-                "Tests of {label} fail beside another JVM and not alone, so mutants ran in one JVM at a time: {}. Look for a fixed port, file or database; gates.{}.jobs: 1 saves the first run.",
+                "Tests of {label} fail while another JVM runs and pass alone, so mutants ran in one JVM at a time: {}. Look for a fixed port, file or database; gates.{}.jobs: 1 saves the first run.",
                 text::names(healed, 5),
                 self.module.context.request.name
             ));

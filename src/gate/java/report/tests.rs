@@ -138,7 +138,7 @@ fn tests_of_a_run_are_told_apart_by_their_ends() {
     assert_eq!(
         unfit.tally_mutants().killed,
         0,
-        "the kills of that class are none"
+        "the kills of that class do not count"
     );
     let (stage, nothing) = recorded(NOTHING);
     assert_eq!(stage, PitStage::Done);
@@ -332,7 +332,7 @@ fn a_kill_counts_only_beside_a_control_that_passed() {
     assert_eq!(
         Vec::from_iter(parsed.uncontrolled),
         ["com.acme.Bar", "com.acme.Foo"],
-        "a missing control is none"
+        "without a control no kill is believed"
     );
     assert!(parsed.unclear);
     let survivors = [

@@ -72,6 +72,18 @@ fn is_sign(c: char) -> bool {
     matches!(c, '_' | '$' | '¢'..='¥' | '\u{20a0}'..='\u{20cf}' | '\u{203f}' | '\u{2040}')
 }
 
+/// The language of a production source that PIT does not measure.
+pub(super) fn other_language(path: &str) -> Option<&'static str> {
+    let (_, extension) = path.rsplit_once('.')?;
+    match extension {
+        "kt" | "kts" if !path.ends_with(".gradle.kts") => Some("kotlin"),
+        "groovy" => Some("groovy"),
+        "scala" => Some("scala"),
+        "clj" => Some("clojure"),
+        _ => None,
+    }
+}
+
 /// The names of test classes, from the configuration.
 #[derive(Clone, Debug)]
 pub(crate) struct TestNames {

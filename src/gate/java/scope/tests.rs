@@ -233,7 +233,9 @@ fn the_module_is_the_nearest_folder_upward_with_a_build_file() {
 fn what_is_no_target_is_left_out_with_its_reason() {
     let table = [
         ("src/main/kotlin/Foo.kt", Some("not measured (kotlin)")),
+        ("src/main/kotlin/Foo.kts", Some("not measured (kotlin)")),
         ("src/main/java/Foo.scala", Some("not measured (scala)")),
+        ("src/main/clojure/foo.clj", Some("not measured (clojure)")),
         (
             "src/main/java/com/acme/Alone.java",
             Some(

@@ -36,13 +36,11 @@ impl SourceSet<'_> {
     /// True if each source is compiled on its own: nothing takes part in compiling but the compiler, which finds the
     /// set's own classes, and the names in a source can be read.
     pub(super) fn can_be_compiled_in_part(&self) -> bool {
-        let options = ["-processor", "--processor", "-Xplugin"];
-        let names_helpers = |word: &String| options.iter().any(|start| word.starts_with(start));
         let classpath = self.argument_value("-classpath").unwrap_or_default();
         let mut entries = classpath.split(':').map(Path::new);
         let encoding = self.argument_value("-encoding").unwrap_or("UTF-8");
         encoding.eq_ignore_ascii_case("UTF-8")
-            && !self.arguments.iter().any(names_helpers)
+            && !self.arguments.iter().any(|word| names_helpers(word))
             && entries.clone().any(|entry| entry == self.classes)
             && !entries.any(offers_helpers)
     }
@@ -99,6 +97,12 @@ impl SourceSet<'_> {
                 below.is_some_and(|below| Path::new(&resource.folder).join(below).is_file())
             })
     }
+}
+
+/// True for an argument that names annotation processors or plugins of the compiler.
+fn names_helpers(argument: &str) -> bool {
+    let options = ["-processor", "--processor", "-Xplugin"];
+    options.iter().any(|option| argument.starts_with(option))
 }
 
 /// True if this entry of a class path may help in compiling others. A jar has the names of its files in plain text.

@@ -224,20 +224,22 @@ impl Rule {
     }
 }
 
+impl FromIterator<MutantStatus> for Tally {
+    fn from_iter<I: IntoIterator<Item = MutantStatus>>(statuses: I) -> Self {
+        let mut tally = Self::default();
+        for status in statuses {
+            tally.add(status);
+        }
+        tally
+    }
+}
+
 impl Tally {
     /// Counts one mutant.
     pub fn add(&mut self, status: MutantStatus) {
         let counter = self.counter(status);
         *counter = counter.saturating_add(1);
     }
-
-    /// Moves one mutant to another status.
-    pub fn move_one(&mut self, from: MutantStatus, to: MutantStatus) {
-        let counter = self.counter(from);
-        *counter = counter.saturating_sub(1);
-        self.add(to);
-    }
-
     fn counter(&mut self, status: MutantStatus) -> &mut u64 {
         match status {
             MutantStatus::Killed => &mut self.killed,

@@ -30,7 +30,7 @@ pub struct ReportedFile {
 }
 
 /// A mutant of a file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ReportedMutant {
     pub mutant: Mutant,
     /// Some of the tests that reach it.

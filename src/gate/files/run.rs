@@ -472,10 +472,7 @@ impl ModuleResult {
             self.nothing.push(target.class.clone());
             return;
         }
-        let mut tally = Tally::default();
-        for mutant in &counted {
-            tally.add(mutant.status);
-        }
+        let tally: Tally = counted.iter().map(|mutant| mutant.status).collect();
         let mutants = counted
             .into_iter()
             .map(|mutant| reported_mutant(&target.class, mutant))

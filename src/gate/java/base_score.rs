@@ -137,7 +137,7 @@ fn measure_base(
         .map(|(class, counted)| {
             (
                 class.clone(),
-                counted.tally.coverage(context.settings.no_coverage),
+                counted.tally().coverage(context.settings.no_coverage),
             )
         })
         .collect();

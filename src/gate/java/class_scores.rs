@@ -6,7 +6,6 @@ use crate::gate::commands::read_text;
 use crate::gate::scope::{MutationExtent, TargetClass};
 use crate::gate::verdict::{JudgedClass, MAX_SOURCE, ModuleResult};
 use crate::mutation::{ClassScore, Floor, MutantStatus};
-use crate::report::standard::ReportedMutant;
 use crate::source::text;
 use std::collections::BTreeSet;
 
@@ -17,12 +16,12 @@ pub(crate) fn score_target(target: &TargetClass, counted: &CountedMutants) -> Cl
         path: target.path.clone(),
         class: target.class.clone(),
         tally: if counted.floor.is_some() {
-            counted.changed
+            counted.changed_tally()
         } else {
-            counted.tally
+            counted.tally()
         },
         floor: counted.floor.map(|base| Floor {
-            whole: counted.tally,
+            whole: counted.tally(),
             base,
         }),
     }
@@ -63,18 +62,8 @@ impl ModuleResult {
                     text::names(&unjudged, 5)
                 ));
             }
-            let settled = counted.settled.iter().map(|mutant| (mutant, &[][..], 0));
-            let left = counted
-                .left
-                .values()
-                .map(|left| (&left.mutant, &left.tests[..], left.tests_total));
-            let mutants = settled
-                .chain(left)
-                .map(|(mutant, tests, tests_total)| ReportedMutant {
-                    mutant: mutant.clone(),
-                    tests: tests.to_vec(),
-                    tests_total,
-                });
+            let mutants = counted.mutants.values();
+            let mutants = mutants.map(|counted| counted.reported.clone());
             let source = read_text(&package.root.join(target.path.to_text()), MAX_SOURCE);
             let score = score_target(target, counted);
             self.judged.push(JudgedClass::new(
@@ -88,9 +77,14 @@ impl ModuleResult {
     }
 }
 
-/// Returns `file:line` of the remaining mutants with these statuses.
+/// Returns `file:line` of the mutants with these statuses.
 fn list_places(counted: &CountedMutants, statuses: &[MutantStatus]) -> BTreeSet<String> {
-    let left = counted.with_statuses(statuses);
-    left.map(|(_, left)| format!("{}:{}", left.mutant.file, left.mutant.line))
+    let mutants = counted
+        .mutants
+        .values()
+        .map(|counted| &counted.reported.mutant);
+    let listed = mutants.filter(|mutant| statuses.contains(&mutant.status));
+    listed
+        .map(|mutant| format!("{}:{}", mutant.file, mutant.line))
         .collect()
 }

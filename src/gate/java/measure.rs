@@ -198,59 +198,46 @@ impl Ladder<'_, '_> {
             self.keep_map(std::mem::take(&mut report.executed))?;
         }
         self.session.remember_times(&tier.tests, &report)?;
-        let reaching = std::mem::take(&mut report.reaching);
         let mut has_failed_control = !report.failed_control.is_empty();
         let is_superset = tier.tests.is_superset(&self.merged.tests);
         self.merged.tests.extend(tier.tests.iter().cloned());
         if is_first {
             report.tests = std::mem::take(&mut self.merged.tests);
-            self.merged = report;
+            self.merged = std::mem::take(&mut report);
             base_score::set_base_scores(self.module, &mut self.merged, self.result)?;
-        } else {
-            if has_controls {
-                self.merged.unproven.clear();
-            } else {
-                has_failed_control = self.check_with_controls(tier, &mut report)?;
-            }
+        } else if has_controls {
+            self.merged.forget_unproven();
             self.merged.merge_later(&report);
+        } else {
+            has_failed_control = self.check_with_controls(tier, &report)?;
         }
         if has_failed_control && self.is_open() {
             return Ok(true);
         }
-        self.merged.note_tests(&reaching, is_superset);
+        self.merged.note_tests(&report, is_superset);
         Ok(self.recheck_timeouts(tier)? && self.is_open())
     }
 
     /// Runs controls with the kills of a search, as far as a pass would rest on them: first next to the test classes that killed,
     /// then, if these do not suffice, next to the whole tier. Kills that decide nothing are set aside. True if a control failed.
-    fn check_with_controls(
-        &mut self,
-        tier: &Tier,
-        search: &mut PitReport,
-    ) -> Result<bool, GateAbort> {
-        let mut believed = self.merged.clone();
-        believed.merge_later(search);
+    fn check_with_controls(&mut self, tier: &Tier, search: &PitReport) -> Result<bool, GateAbort> {
+        self.merged.merge_search(search);
+        let believed = self.merged.clone().with_unproven();
         let settled = &self.open_classes() - &self.open_in(&believed);
-        let mut unproven = search.take_detected();
-        let living = self.merged.living_mutants(&settled);
-        let deciding: BTreeSet<MutantId> = living
-            .filter(|id| unproven.remove(*id).is_some())
-            .cloned()
-            .collect();
-        self.merged.unproven = unproven;
-        let killers = deciding.iter().filter_map(|id| search.killers.get(id));
-        let killing: BTreeSet<String> = killers
-            .filter(|class| tier.tests.contains(*class))
-            .cloned()
-            .collect();
+        let (mut deciding, mut killing) = (BTreeSet::new(), BTreeSet::new());
+        let classes = self.merged.classes.iter_mut();
+        let settling = classes.filter(|(class, _)| settled.contains(*class));
+        for (id, mutant) in settling.flat_map(|(_, counted)| &mut counted.mutants) {
+            if mutant.unproven.take().is_some() {
+                deciding.insert(id.clone());
+                killing.extend(mutant.killer.clone());
+            }
+        }
+        killing = &killing & &tier.tests;
         for tests in [&killing, &tier.tests] {
             let open = &self.open_classes() & &settled;
-            let remaining: Vec<_> = self
-                .merged
-                .living_mutants(&open)
-                .filter(|id| deciding.contains(id))
-                .cloned()
-                .collect();
+            let left = self.merged.left_in(&open).map(|(id, _)| id);
+            let remaining: Vec<_> = left.filter(|id| deciding.contains(id)).cloned().collect();
             if remaining.is_empty() || tests.is_empty() {
                 continue;
             }
@@ -273,9 +260,9 @@ impl Ladder<'_, '_> {
     fn recheck_timeouts(&mut self, tier: &Tier) -> Result<bool, GateAbort> {
         let (rule, targets) = (self.module.score_rule(), &self.module.module.targets);
         let hanging = tiers::hanging_on_timeouts(rule, targets, &self.merged);
-        let mutants = self
-            .merged
-            .with_statuses(&hanging, &[MutantStatus::TimedOut]);
+        let left = self.merged.left_in(&hanging);
+        let timed_out = left.filter(|(_, mutant)| mutant.status() == MutantStatus::TimedOut);
+        let mutants: Vec<MutantId> = timed_out.map(|(id, _)| id.clone()).collect();
         if mutants.is_empty() {
             return Ok(false);
         }
@@ -298,11 +285,9 @@ impl Ladder<'_, '_> {
             .filter_map(|class| self.merged.classes.get(class));
         let living = classes.flat_map(|counted| {
             // More tests can make a kill of a time-out, and nothing else can pass a class without any kill.
-            let all = counted.tally.killed == 0;
-            counted
-                .left
-                .iter()
-                .filter(move |(_, left)| all || left.mutant.status != MutantStatus::TimedOut)
+            let all = counted.tally().killed == 0;
+            let left = counted.left();
+            left.filter(move |(_, mutant)| all || mutant.status() != MutantStatus::TimedOut)
         });
         let mutants = living.map(|(id, _)| id.clone()).collect();
         self.filter_mutants(mutants)
@@ -340,15 +325,15 @@ impl ModuleContext<'_> {
         let of_code = known.entry(self.module.code.clone()).or_default();
         for (class, counted) in &mut merged.classes {
             if let Some(living) = of_code.get(class) {
-                let killed = counted.left.keys().filter(|id| !living.contains(id));
-                let killed = killed
-                    .map(|id| (id.clone(), MutantStatus::Killed))
-                    .collect();
-                counted.merge_later(&killed);
+                let mutants = counted.mutants.iter_mut();
+                for (_, mutant) in mutants.filter(|(id, _)| !living.contains(id)) {
+                    mutant.join_status(MutantStatus::Killed);
+                }
             }
             // A kill that no control has met proves nothing elsewhere.
             if !merged.uncontrolled.contains(class) {
-                of_code.insert(class.clone(), counted.left.keys().cloned().collect());
+                let living = counted.left().map(|(id, _)| id.clone());
+                of_code.insert(class.clone(), living.collect());
             }
         }
     }

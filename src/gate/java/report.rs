@@ -8,13 +8,13 @@ mod results_file;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use counted::{CountedMutants, MutantId};
+pub(crate) use counted::{CountedMutant, CountedMutants, MutantId};
 pub(crate) use results_file::{PitResults, PitStage, SealKey};
 
 use super::coverage_map::{ExecutedClasses, top_level};
 use crate::mutation::{MutantStatus, Tally};
 use crate::source::text;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The purpose of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,12 +32,8 @@ pub(crate) enum Aim {
 pub(crate) struct PitReport {
     /// By target class; a target without mutants is absent.
     pub(crate) classes: BTreeMap<String, CountedMutants>,
-    /// The status of each mutant of the run.
-    pub(crate) statuses: HashMap<MutantId, MutantStatus>,
     /// The test classes that were asked, if the runs were merged.
     pub(crate) tests: BTreeSet<String>,
-    /// The tests that reach the remaining mutants.
-    pub(crate) reaching: Reaching,
     /// The slowest test without mutation, milliseconds, if a test ran.
     pub(crate) slowest_test: Option<u64>,
     /// The tests that ran without mutation, and the classes that they executed if the run makes a map.
@@ -52,101 +48,94 @@ pub(crate) struct PitReport {
     pub(crate) uncontrolled: BTreeSet<String>,
     /// A control gave no verdict.
     pub(crate) unclear: bool,
-    /// The class of the test that killed each killed mutant.
-    pub(crate) killers: BTreeMap<MutantId, String>,
-    /// Detected by the last search and not confirmed by a control; `classes` count it as living.
-    pub(crate) unproven: HashMap<MutantId, MutantStatus>,
     /// Tests that fail without any mutation: PIT leaves them out.
     pub(crate) left_out: BTreeSet<FailingTest>,
-}
-
-/// The tests that reach each mutant that was not killed.
-pub(crate) type Reaching = BTreeMap<MutantId, ReachingClasses>;
-
-/// The test classes that reach a mutant: at most five names, and how many there are.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ReachingClasses {
-    pub(crate) names: Vec<String>,
-    pub(crate) count: u64,
 }
 
 impl PitReport {
     /// The mutants of all classes.
     pub(crate) fn tally_mutants(&self) -> Tally {
         let mut tally = Tally::default();
-        self.classes
-            .values()
-            .for_each(|counted| tally.join(&counted.tally));
+        for counted in self.classes.values() {
+            tally.join(&counted.tally());
+        }
         tally
+    }
+
+    pub(crate) fn mutants_mut(&mut self) -> impl Iterator<Item = &mut CountedMutant> {
+        let classes = self.classes.values_mut();
+        classes.flat_map(|counted| counted.mutants.values_mut())
+    }
+
+    /// The mutants of these classes that are left.
+    pub(crate) fn left_in(
+        &self,
+        classes: &BTreeSet<String>,
+    ) -> impl Iterator<Item = (&MutantId, &CountedMutant)> {
+        let wanted = classes.iter().filter_map(|class| self.classes.get(class));
+        wanted.flat_map(CountedMutants::left)
+    }
+
+    /// Each mutant with what another run found out about it.
+    fn pair_with<'a>(
+        &'a mut self,
+        other: &'a Self,
+    ) -> impl Iterator<Item = (&'a mut CountedMutant, &'a CountedMutant)> {
+        self.classes.iter_mut().flat_map(|(class, counted)| {
+            let found = other.classes.get(class);
+            let mutants = counted.mutants.iter_mut();
+            mutants.filter_map(move |(id, mutant)| Some((mutant, found?.mutants.get(id)?)))
+        })
     }
 
     /// Merges what a later run found out about the mutants that are left.
     pub(crate) fn merge_later(&mut self, later: &Self) {
-        for counted in self.classes.values_mut() {
-            counted.merge_later(&later.statuses);
+        for (mutant, found) in self.pair_with(later) {
+            mutant.join_status(found.status());
         }
         self.uncontrolled.extend(later.uncontrolled.iter().cloned());
     }
 
-    /// Takes the kills and time-outs out of a search.
-    pub(crate) fn take_detected(&mut self) -> HashMap<MutantId, MutantStatus> {
-        self.statuses
-            .extract_if(|_, status| matches!(status, MutantStatus::Killed | MutantStatus::TimedOut))
-            .collect()
+    /// Forgets what the last search killed.
+    pub(crate) fn forget_unproven(&mut self) {
+        self.mutants_mut().for_each(|mutant| mutant.unproven = None);
+    }
+
+    /// Merges what a later search found out. What it killed is unproven.
+    pub(crate) fn merge_search(&mut self, search: &Self) {
+        self.forget_unproven();
+        for (mutant, found) in self.pair_with(search) {
+            match found.status() {
+                status @ (MutantStatus::Killed | MutantStatus::TimedOut) => {
+                    mutant.unproven = Some(status);
+                    mutant.killer.clone_from(&found.killer);
+                }
+                status => mutant.join_status(status),
+            }
+        }
     }
 
     /// Counts what no control has met.
     pub(crate) fn with_unproven(mut self) -> Self {
-        let unproven = std::mem::take(&mut self.unproven);
-        self.classes
-            .values_mut()
-            .for_each(|counted| counted.merge_later(&unproven));
+        for mutant in self.mutants_mut() {
+            if let Some(status) = mutant.unproven.take() {
+                mutant.join_status(status);
+            }
+        }
         self
     }
 
-    /// The mutants of these classes of which no kill is believed.
-    pub(crate) fn living_mutants(
-        &self,
-        classes: &BTreeSet<String>,
-    ) -> impl Iterator<Item = &MutantId> {
-        let wanted = self
-            .classes
-            .iter()
-            .filter(|(class, _)| classes.contains(*class));
-        wanted.flat_map(|(_, counted)| counted.left.keys())
-    }
-
-    /// The mutants of these classes that are left with one of these statuses.
-    pub(crate) fn with_statuses(
-        &self,
-        classes: &BTreeSet<String>,
-        statuses: &[MutantStatus],
-    ) -> Vec<MutantId> {
-        let wanted = self
-            .classes
-            .iter()
-            .filter(|(class, _)| classes.contains(*class));
-        wanted
-            .flat_map(|(_, counted)| counted.with_statuses(statuses))
-            .map(|(id, _)| id.clone())
-            .collect()
-    }
-
     /// Notes the tests that reach what is left; those of different tiers add up, unless all were asked `again`.
-    pub(crate) fn note_tests(&mut self, reaching: &Reaching, again: bool) {
-        for (id, left) in self
-            .classes
-            .values_mut()
-            .flat_map(|counted| &mut counted.left)
-        {
+    pub(crate) fn note_tests(&mut self, later: &Self, again: bool) {
+        let pairs = self.pair_with(later);
+        for (mutant, found) in pairs.filter(|(mutant, _)| !mutant.is_settled()) {
+            let (left, found) = (&mut mutant.reported, &found.reported);
             if again {
                 left.tests.clear();
                 left.tests_total = 0;
             }
-            if let Some(reached) = reaching.get(id) {
-                left.tests.extend(reached.names.iter().cloned());
-                left.tests_total += reached.count;
-            }
+            left.tests.extend(found.tests.iter().cloned());
+            left.tests_total += found.tests_total;
         }
     }
 }

@@ -136,7 +136,7 @@ pub(crate) fn open_classes(
     let needs_all = rule.per != Per::Class || !judgement.unknown.is_empty();
     let mut open = BTreeSet::new();
     for (index, (counted, score)) in judged.into_iter().enumerate() {
-        if !counted.left.is_empty() && (needs_all || judgement.failing.contains(&index)) {
+        if counted.left().next().is_some() && (needs_all || judgement.failing.contains(&index)) {
             open.insert(score.class);
         }
     }
@@ -158,10 +158,9 @@ impl PitReport {
     /// The report as if each time-out had this status.
     fn with_timeouts_as(&self, status: MutantStatus) -> Self {
         let mut report = self.clone();
-        for counted in report.classes.values_mut() {
-            let timeouts = counted.with_statuses(&[MutantStatus::TimedOut]);
-            let timeouts = timeouts.map(|(id, _)| (id.clone(), status)).collect();
-            counted.merge_later(&timeouts);
+        let mutants = report.mutants_mut();
+        for mutant in mutants.filter(|mutant| mutant.status() == MutantStatus::TimedOut) {
+            mutant.join_status(status);
         }
         report
     }
@@ -170,9 +169,9 @@ impl PitReport {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gate::java::report::{CountedMutants, MutantId};
+    use crate::gate::java::report::{CountedMutant, CountedMutants, MutantId};
     use crate::gate::scope::MutationExtent;
-    use crate::mutation::{Coverage, Mutant, NoCoverage};
+    use crate::mutation::{Coverage, NoCoverage};
     use crate::source::RepoPath;
     use TestTiers::{All, Own, OwnFirst};
 
@@ -214,11 +213,8 @@ mod tests {
                     method: format!("{status:?} {index}"),
                     ..MutantId::default()
                 };
-                let mutant = Mutant {
-                    status,
-                    ..Mutant::default()
-                };
-                counted.count_mutant(id, mutant, is_changed);
+                let mutant = CountedMutant::for_test(status, is_changed);
+                counted.mutants.insert(id, mutant);
             };
             let [killed, timed_out] = changed.unwrap_or_default();
             (0..numbers[0]).for_each(|index| count(MutantStatus::Killed, index, index < killed));

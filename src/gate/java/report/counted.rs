@@ -1,11 +1,12 @@
 //! The mutants of one target class, and what a later run with other tests changes about them.
 //!
 //! More tests only kill more: a killed mutant stays killed, a survivor that a later run does not
-//! name stays a survivor; counts and the kept mutants agree.
+//! name stays a survivor.
 
-use crate::mutation::{Coverage, Mutant, MutantStatus, Tally};
+use crate::mutation::{Coverage, MutantStatus, Tally};
+use crate::report::standard::ReportedMutant;
 use serde::Deserialize;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// PIT's own identity of a mutant (pitest `MutationIdentifier`).
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
@@ -22,90 +23,79 @@ pub(crate) struct MutantId {
     pub(crate) indexes: Vec<u32>,
 }
 
-/// A mutant that is not killed for good: a survivor, a time-out or an error of the JVM.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct RemainingMutant {
-    pub(crate) mutant: Mutant,
+/// A mutant, and what the runs so far found out about it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CountedMutant {
+    /// As a report gives it; tests are named while it is not settled.
+    pub(crate) reported: ReportedMutant,
     /// It is on a line that the family changed.
-    pub(crate) changed: bool,
-    /// Some of the test classes that reach it.
-    pub(crate) tests: Vec<String>,
-    /// Their number.
-    pub(crate) tests_total: u64,
+    pub(crate) is_changed: bool,
+    /// Its status in the last search, which killed it and which no control has met.
+    pub(crate) unproven: Option<MutantStatus>,
+    /// The class of the test that killed it in the last run that did.
+    pub(crate) killer: Option<String>,
+}
+
+impl CountedMutant {
+    #[cfg(test)]
+    pub(crate) fn for_test(status: MutantStatus, is_changed: bool) -> Self {
+        let mut counted = Self {
+            is_changed,
+            ..Self::default()
+        };
+        counted.reported.mutant.status = status;
+        counted
+    }
+
+    pub(crate) fn status(&self) -> MutantStatus {
+        self.reported.mutant.status
+    }
+
+    /// Nothing can change it any more.
+    pub(super) fn is_settled(&self) -> bool {
+        use MutantStatus::{Equivalent, Killed, NonViable};
+        matches!(self.status(), Killed | NonViable | Equivalent)
+    }
+
+    /// Takes over what a later run with other tests made of it.
+    pub(crate) fn join_status(&mut self, later: MutantStatus) {
+        if self.is_settled() {
+            return;
+        }
+        self.reported.mutant.status = join_statuses(self.status(), later);
+        if self.is_settled() {
+            self.reported.tests.clear();
+            self.reported.tests_total = 0;
+        }
+    }
 }
 
 /// The mutants of one target class.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CountedMutants {
-    /// Mutants by status.
-    pub(crate) tally: Tally,
-    /// Those of them on lines that the family changed.
-    pub(crate) changed: Tally,
-    /// Survivors, time-outs and errors, one by one.
-    pub(crate) left: BTreeMap<MutantId, RemainingMutant>,
-    /// The others, one by one.
-    pub(crate) settled: Vec<Mutant>,
+    pub(crate) mutants: BTreeMap<MutantId, CountedMutant>,
     /// The coverage that the class had at the family's base, if that must be kept.
     pub(crate) floor: Option<Coverage>,
 }
 
 impl CountedMutants {
-    /// Counts one mutant of a report.
-    pub(crate) fn count_mutant(&mut self, id: MutantId, mutant: Mutant, changed: bool) {
-        self.tally.add(mutant.status);
-        if changed {
-            self.changed.add(mutant.status);
-        }
-        if is_settled(mutant.status) {
-            self.settled.push(mutant);
-        } else {
-            let left = RemainingMutant {
-                mutant,
-                changed,
-                tests: Vec::new(),
-                tests_total: 0,
-            };
-            self.left.insert(id, left);
-        }
+    /// Mutants by status.
+    pub(crate) fn tally(&self) -> Tally {
+        self.mutants.values().map(CountedMutant::status).collect()
     }
 
-    /// The mutants that are left with one of these statuses.
-    pub(crate) fn with_statuses(
-        &self,
-        statuses: &[MutantStatus],
-    ) -> impl Iterator<Item = (&MutantId, &RemainingMutant)> {
-        self.left
+    /// Those of them on lines that the family changed.
+    pub(crate) fn changed_tally(&self) -> Tally {
+        let changed = self.mutants.values().filter(|counted| counted.is_changed);
+        changed.map(CountedMutant::status).collect()
+    }
+
+    /// The mutants that a later run may settle: survivors, time-outs and errors.
+    pub(crate) fn left(&self) -> impl Iterator<Item = (&MutantId, &CountedMutant)> {
+        self.mutants
             .iter()
-            .filter(|(_, left)| statuses.contains(&left.mutant.status))
+            .filter(|(_, counted)| !counted.is_settled())
     }
-
-    /// Takes over what a later run made of the mutants that are left.
-    pub(crate) fn merge_later(&mut self, later: &HashMap<MutantId, MutantStatus>) {
-        let (tally, changed, settled) = (&mut self.tally, &mut self.changed, &mut self.settled);
-        self.left.retain(|id, left| {
-            let before = left.mutant.status;
-            let now = later
-                .get(id)
-                .map_or(before, |status| join_statuses(before, *status));
-            tally.move_one(before, now);
-            if left.changed {
-                changed.move_one(before, now);
-            }
-            left.mutant.status = now;
-            if is_settled(now) {
-                settled.push(left.mutant.clone());
-            }
-            !is_settled(now)
-        });
-    }
-}
-
-/// Nothing can change it any more.
-fn is_settled(status: MutantStatus) -> bool {
-    matches!(
-        status,
-        MutantStatus::Killed | MutantStatus::NonViable | MutantStatus::Equivalent
-    )
 }
 
 /// What two runs with different tests say of one mutant. A time-out is asked again only to be confirmed:
@@ -120,6 +110,7 @@ fn join_statuses(before: MutantStatus, later: MutantStatus) -> MutantStatus {
 
 #[cfg(test)]
 mod tests {
+    use super::super::PitReport;
     use super::*;
     use MutantStatus::{
         Equivalent, Killed, MemoryError, NoCoverage, NonViable, RunError, Survived, TimedOut,
@@ -146,22 +137,20 @@ mod tests {
         }
     }
 
-    fn counted(statuses: &[MutantStatus]) -> CountedMutants {
-        let mut counted = CountedMutants::default();
-        for (index, status) in statuses.iter().enumerate() {
-            let mutant = Mutant {
-                class: "a.Foo".to_owned(),
-                file: "Foo.java".to_owned(),
-                line: 1,
-                method: "sum".to_owned(),
-                mutator: "Math".to_owned(),
-                description: String::new(),
-                status: *status,
-                id: String::new(),
-            };
-            counted.count_mutant(id(index), mutant, index % 2 == 0);
+    /// A report of one class with mutants of these indexes and statuses; even ones are on changed lines.
+    fn report(statuses: impl IntoIterator<Item = (usize, MutantStatus)>) -> PitReport {
+        let mutants = statuses
+            .into_iter()
+            .map(|(index, status)| (id(index), CountedMutant::for_test(status, index % 2 == 0)));
+        let counted = CountedMutants {
+            mutants: mutants.collect(),
+            floor: None,
+        };
+        let classes = BTreeMap::from([("a.Foo".to_owned(), counted)]);
+        PitReport {
+            classes,
+            ..PitReport::default()
         }
-        counted
     }
 
     #[test]
@@ -195,28 +184,78 @@ mod tests {
     }
 
     #[test]
-    fn counts_follow_the_kept_mutants_and_a_silent_later_run_changes_nothing() {
-        let mut class = counted(&[Killed, Survived, NoCoverage, TimedOut, RunError]);
-        assert_eq!(class.left.len(), 4);
-        let before = (class.tally, class.changed);
-        class.merge_later(&HashMap::new());
-        assert_eq!((class.tally, class.changed), before);
-        let later = HashMap::from([(id(1), Killed), (id(2), Survived)]);
-        class.merge_later(&later);
+    fn a_later_run_settles_mutants_and_a_silent_one_changes_nothing() {
+        let all = [Killed, Survived, NoCoverage, TimedOut, RunError];
+        let mut first = report(all.into_iter().enumerate());
+        let tallies = |report: &PitReport| {
+            let class = &report.classes["a.Foo"];
+            (class.tally(), class.changed_tally(), class.left().count())
+        };
+        let before = tallies(&first);
+        assert_eq!(before.2, 4);
+        first.merge_later(&PitReport::default());
+        first.merge_later(&report([]));
+        assert_eq!(tallies(&first), before);
+        first.merge_later(&report([(1, Killed), (2, Survived)]));
+        let (tally, changed, left) = tallies(&first);
+        assert_eq!((tally.killed, tally.survived, tally.no_coverage), (2, 1, 0));
+        let on_changed_lines = "mutants 0 and 2 are on changed lines";
         assert_eq!(
-            (
-                class.tally.killed,
-                class.tally.survived,
-                class.tally.no_coverage
-            ),
-            (2, 1, 0)
-        );
-        assert_eq!(
-            (class.changed.killed, class.changed.survived),
+            (changed.killed, changed.survived),
             (1, 1),
-            "mutants 0 and 2 stand on changed lines"
+            "{on_changed_lines}"
         );
-        assert_eq!(class.left.len(), 3);
+        assert_eq!(left, 3);
+    }
+
+    #[test]
+    fn a_search_kills_nothing_until_its_kills_are_taken_for_proven() {
+        let mut merged = report([(0, Survived), (1, Survived), (2, NoCoverage), (3, Killed)]);
+        let killed = |report: &PitReport| report.tally_mutants().killed;
+        merged.merge_search(&report([
+            (0, Killed),
+            (1, TimedOut),
+            (2, Survived),
+            (3, TimedOut),
+        ]));
+        assert_eq!(
+            (killed(&merged), merged.tally_mutants().no_coverage),
+            (1, 0)
+        );
+        let believed = merged.clone().with_unproven().tally_mutants();
+        assert_eq!((believed.killed, believed.timed_out), (2, 1));
+        // A control has met one of them.
+        merged.merge_later(&report([(1, Killed)]));
+        let believed = merged.clone().with_unproven().tally_mutants();
+        assert_eq!((believed.killed, believed.timed_out), (3, 0));
+        // The next search takes the place of the one before.
+        merged.merge_search(&report([]));
+        assert_eq!(killed(&merged.with_unproven()), 2);
+    }
+
+    #[test]
+    fn tests_add_up_while_a_mutant_is_left_and_are_forgotten_with_it() {
+        let with_test = |status, name: &str| {
+            let mut report = report([(0, status)]);
+            for mutant in report.mutants_mut() {
+                mutant.reported.tests = vec![name.to_owned()];
+                mutant.reported.tests_total = 1;
+            }
+            report
+        };
+        let tests = |report: &PitReport| {
+            let mut mutants = report.classes["a.Foo"].mutants.values();
+            let reported = &mutants.next().unwrap().reported;
+            (reported.tests.concat(), reported.tests_total)
+        };
+        let mut merged = with_test(Survived, "A");
+        merged.note_tests(&with_test(Survived, "B"), false);
+        assert_eq!(tests(&merged), ("AB".to_owned(), 2));
+        merged.note_tests(&with_test(Survived, "C"), true);
+        assert_eq!(tests(&merged), ("C".to_owned(), 1));
+        merged.merge_later(&report([(0, Killed)]));
+        merged.note_tests(&with_test(Survived, "D"), false);
+        assert_eq!(tests(&merged), (String::new(), 0));
     }
 
     proptest::proptest! {
@@ -225,20 +264,13 @@ mod tests {
             before in proptest::collection::vec(0..ALL.len(), 0..20),
             later in proptest::collection::vec(0..=ALL.len(), 0..20),
         ) {
-            let before: Vec<MutantStatus> = before.into_iter().map(|at| ALL[at]).collect();
-            let mut class = counted(&before);
-            let (mutants, killed) = (class.tally.mutants(), class.tally.killed);
-            let later: HashMap<MutantId, MutantStatus> = later
-                .iter()
-                .enumerate()
-                .filter_map(|(index, at)| Some((id(index), *ALL.get(*at)?)))
-                .collect();
-            class.merge_later(&later);
-            proptest::prop_assert_eq!(class.tally.mutants(), mutants);
-            proptest::prop_assert!(class.tally.killed >= killed);
-            for (id, left) in &class.left {
-                proptest::prop_assert!(!is_settled(left.mutant.status), "{:?}", id);
-            }
+            let mut merged = report(before.into_iter().map(|at| ALL[at]).enumerate());
+            let first = merged.tally_mutants();
+            let later = later.iter().enumerate();
+            merged.merge_later(&report(later.filter_map(|(index, at)| Some((index, *ALL.get(*at)?)))));
+            let joined = merged.tally_mutants();
+            proptest::prop_assert_eq!(joined.mutants(), first.mutants());
+            proptest::prop_assert!(joined.killed >= first.killed);
         }
     }
 }

@@ -4,9 +4,10 @@
 //! seal needs a key that no test can know, so nothing that tests write or print is read, and every strict prefix is an error.
 
 use super::counted::MutantId;
-use super::{Aim, ControlOutcome, FailingTest, Owners, PitReport, ReachingClasses};
+use super::{Aim, ControlOutcome, CountedMutant, FailingTest, Owners, PitReport};
 use crate::gate::java::coverage_map::top_level;
 use crate::mutation::{Mutant, MutantStatus};
+use crate::report::standard::ReportedMutant;
 use crate::source::text;
 use crate::sys::disk::read_beginning;
 use crate::task;
@@ -225,22 +226,20 @@ impl PitReport {
             status,
             id: String::new(),
         };
-        if result.reached_by > 0 {
-            let names = result.test_classes.iter().take(5);
-            let reached = ReachingClasses {
-                names: names.map(|name| text::line(name, 200)).collect(),
-                count: result.reached_by,
-            };
-            self.reaching.insert(id.clone(), reached);
-        }
-        if !result.killer.0.is_empty() {
-            let class = top_level(&result.killer.0).to_owned();
-            self.killers.insert(id.clone(), class);
-        }
-        let is_new = self.statuses.insert(id.clone(), status).is_none();
-        let counted = self.classes.entry(owner.to_owned()).or_default();
-        counted.count_mutant(id, mutant, is_changed);
-        is_new
+        let tests = result.test_classes.iter().take(5);
+        let killer = Some(result.killer.0).filter(|class| !class.is_empty());
+        let counted = CountedMutant {
+            reported: ReportedMutant {
+                mutant,
+                tests: tests.map(|name| text::line(name, 200)).collect(),
+                tests_total: result.reached_by,
+            },
+            is_changed,
+            unproven: None,
+            killer: killer.map(|class| top_level(&class).to_owned()),
+        };
+        let of_class = self.classes.entry(owner.to_owned()).or_default();
+        of_class.mutants.insert(id, counted).is_none()
     }
 }
 

@@ -1,5 +1,9 @@
-use super::{Aim, ControlOutcome, FailingTest, Owners, PitReport, PitResults, PitStage, SealKey};
+use super::{
+    Aim, ControlOutcome, CountedMutant, FailingTest, Owners, PitReport, PitResults, PitStage,
+    SealKey,
+};
 use crate::mutation::{Coverage, Mutant, NoCoverage};
+use crate::report::standard::ReportedMutant;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -67,8 +71,8 @@ fn control(class: &str, status: &str, test: &str) -> String {
 }
 
 fn survivor(parsed: &PitReport) -> Mutant {
-    let mut left = parsed.classes["com.acme.Foo"].left.values();
-    left.next().unwrap().mutant.clone()
+    let left = parsed.classes["com.acme.Foo"].left().next();
+    left.unwrap().1.reported.mutant.clone()
 }
 
 #[test]
@@ -77,14 +81,15 @@ fn a_judged_run_is_counted_by_class_with_nested_classes_in_their_outer_one() {
     assert_eq!(stage, PitStage::Done);
     let foo = &report.classes["com.acme.Foo"];
     let coverage = |killed, total| Coverage { killed, total };
-    assert_eq!(foo.tally.coverage(NoCoverage::Survived), coverage(2, 9));
-    assert_eq!(foo.tally.coverage(NoCoverage::Ignore), coverage(2, 7));
-    assert_eq!(foo.tally.unjudged, 1, "code of the initialiser");
-    assert_eq!((foo.left.len(), report.classes.len()), (8, 1));
-    let on_line_8 = || foo.left.values().filter(|left| left.mutant.line == 8);
-    assert!(on_line_8().all(|left| left.changed));
-    assert_eq!(foo.changed.mutants(), on_line_8().count() as u64);
-    let first = &on_line_8().next().unwrap().mutant;
+    assert_eq!(foo.tally().coverage(NoCoverage::Survived), coverage(2, 9));
+    assert_eq!(foo.tally().coverage(NoCoverage::Ignore), coverage(2, 7));
+    assert_eq!(foo.tally().unjudged, 1, "code of the initialiser");
+    assert_eq!((foo.left().count(), report.classes.len()), (8, 1));
+    let left = || foo.left().map(|(_, counted)| counted);
+    let on_line_8 = || left().filter(|counted| counted.reported.mutant.line == 8);
+    assert!(on_line_8().all(|counted| counted.is_changed));
+    assert_eq!(foo.changed_tally().mutants(), on_line_8().count() as u64);
+    let first = &on_line_8().next().unwrap().reported.mutant;
     assert_eq!(
         (
             first.file.as_str(),
@@ -97,14 +102,19 @@ fn a_judged_run_is_counted_by_class_with_nested_classes_in_their_outer_one() {
             "changed conditional boundary"
         )
     );
-    let reaching: Vec<String> = report
-        .reaching
-        .iter()
-        .map(|(id, reached)| format!("{} {:?}", id.method, reached.names))
-        .collect();
+    let reached = left().filter(|counted| counted.reported.tests_total > 0);
+    let told = |counted: &CountedMutant| {
+        let ReportedMutant { mutant, tests, .. } = &counted.reported;
+        format!("{} {tests:?}", mutant.method)
+    };
+    let reaching: Vec<String> = reached.map(told).collect();
     let [big, less] = ["big [\"com.acme.FooTest\"]", "less [\"com.acme.FooTest\"]"];
     assert_eq!(reaching, [big, big, big, less, less]);
-    let killers: Vec<&String> = report.killers.values().collect();
+    let killers = foo
+        .mutants
+        .values()
+        .filter_map(|counted| counted.killer.as_ref());
+    let killers: Vec<&String> = killers.collect();
     assert_eq!(killers, ["com.acme.FooTest", "com.acme.FooTest"]);
 }
 
@@ -285,8 +295,8 @@ fn classes_find_their_target_and_others_do_not_count() {
     ]
     .map(|class| mutant(class, "KILLED", 1));
     let parsed = search(&mutants).unwrap();
-    assert_eq!(parsed.classes["com.acme.Foo"].tally.killed, 4);
-    assert_eq!(parsed.classes["com.acme.Bar"].tally.killed, 1);
+    assert_eq!(parsed.classes["com.acme.Foo"].tally().killed, 4);
+    assert_eq!(parsed.classes["com.acme.Bar"].tally().killed, 1);
     assert_eq!(parsed.classes.len(), 2);
 }
 
@@ -299,7 +309,7 @@ fn a_kill_counts_only_beside_a_control_that_passed() {
     ];
     let two = |class| [mutant(class, "KILLED", 1), mutant(class, "TIMED_OUT", 2)];
     let figures = |parsed: &PitReport, class: &str| {
-        let tally = parsed.classes[class].tally;
+        let tally = parsed.classes[class].tally();
         (tally.killed, tally.timed_out, tally.survived)
     };
     let parsed = judged(&controls, &two("com.acme.Foo"));

@@ -77,10 +77,14 @@ impl MutationEngine {
 
     /// Returns the scope that it would judge.
     pub(super) fn find_scope(self, request: &GateRequest, settings: &GateSettings) -> GateScope {
-        match self.of_files() {
+        let mut scope = match self.of_files() {
             Some(engine) => files::scope_of(request, settings, engine),
-            None => java::scope_of(request, settings),
+            None => java::find_scope(request, settings),
+        };
+        if let Some(shard) = request.shard {
+            scope.keep_share(shard);
         }
+        scope
     }
 
     /// Judges what the family changed in its language.
@@ -90,9 +94,21 @@ impl MutationEngine {
         settings: &GateSettings,
         ports: &GatePorts<'_>,
     ) -> EngineResult {
-        match self.of_files() {
-            Some(engine) => files::judge_packages(request, settings, ports, engine),
-            None => java::judge_modules(request, settings, ports),
+        let scope = self.find_scope(request, settings);
+        if !scope.aborts.is_empty() {
+            return EngineResult {
+                scope,
+                ..EngineResult::default()
+            };
+        }
+        let (results, used) = match self.of_files() {
+            Some(engine) => files::judge_packages(request, settings, ports, engine, &scope.modules),
+            None => java::judge_modules(request, settings, ports, &scope.modules),
+        };
+        EngineResult {
+            scope,
+            results,
+            used,
         }
     }
 

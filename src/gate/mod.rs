@@ -295,8 +295,9 @@ impl GateAbort {
 impl From<io::Error> for GateAbort {
     /// The disk does not obey.
     fn from(error: io::Error) -> Self {
+        let why = text::line(&error.to_string(), 300);
         Self::transient(
-            format!("I/O error: {}.", text::line(&error.to_string(), 300)),
+            format!("I/O error: {}.", why.trim_end_matches('.')),
             "Look for a full disk or missing rights, then run the gate again.",
         )
     }

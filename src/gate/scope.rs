@@ -88,7 +88,8 @@ pub(crate) struct Module {
     pub(crate) targets: Vec<TargetClass>,
     /// Changed test files that exist and are named like test classes.
     pub(crate) changed_tests: BTreeSet<String>,
-    /// Changed Java files that exist and are neither targets nor changed tests. Only the build shows whether it compiles them into production.
+    /// Changed Java files that exist and are not production code by their paths. Only the build shows whether it compiles them into
+    /// production.
     pub(crate) unplaced: BTreeSet<String>,
     /// The family changed a build file of the package.
     pub(crate) build_changed: bool,

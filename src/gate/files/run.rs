@@ -8,7 +8,7 @@ use crate::config::{GateSettings, TestTiers};
 use crate::gate::commands::{Commands, file_name, fresh_folder, read_text};
 use crate::gate::leftovers::{self, TestPlace, spoil_files};
 use crate::gate::scope::{GateScope, Module, TargetClass, is_among};
-use crate::gate::verdict::{EngineResult, JudgedClass, MAX_SOURCE, ModuleResult, TESTS_NAMED};
+use crate::gate::verdict::{JudgedClass, MAX_SOURCE, ModuleResult, TESTS_NAMED};
 use crate::gate::{GateAbort, GatePackage, GatePorts, GateRequest, score_rule};
 use crate::mutation::{ClassScore, Mutant, MutantStatus, NoCoverage, Tally, TraceTier};
 use crate::report::standard::ReportedMutant;
@@ -17,6 +17,7 @@ use crate::sys::clock::Stopwatch;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::Duration;
 
 /// The folder of the copies in the gate's.
 const WORK: &str = "work";
@@ -42,9 +43,6 @@ pub(crate) fn scope_of(
     let mut scope = files.map_or_else(GateScope::refuse_all, |files| {
         find_scope(request, language, settings.scope, &files)
     });
-    if let Some(shard) = request.shard {
-        scope.keep_share(shard);
-    }
     if scope.has_targets() {
         let refusals = request
             .packages
@@ -55,23 +53,17 @@ pub(crate) fn scope_of(
     scope
 }
 
-/// Judges the modules of all packages.
+/// Judges modules. Returns their results, and the time that they took.
 pub(crate) fn judge_packages(
     request: &GateRequest,
     settings: &GateSettings,
     ports: &GatePorts<'_>,
     engine: &dyn FileEngine,
-) -> EngineResult {
-    let scope = scope_of(request, settings, engine);
-    if !scope.aborts.is_empty() {
-        return EngineResult {
-            scope,
-            ..EngineResult::default()
-        };
-    }
+    modules: &[Module],
+) -> (Vec<ModuleResult>, Duration) {
     let commands = Commands::new(ports, request, "logs", settings.limit);
     let mut results = Vec::new();
-    for module in &scope.modules {
+    for module in modules {
         if module.targets.is_empty() && module.changed_tests.is_empty() {
             continue;
         }
@@ -96,12 +88,7 @@ pub(crate) fn judge_packages(
             ..ModuleResult::default()
         });
     }
-    let used = commands.time_used();
-    EngineResult {
-        scope,
-        results,
-        used,
-    }
+    (results, commands.time_used())
 }
 
 /// One module with all that judges it.

@@ -5,87 +5,99 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The origin that a class file names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Origin {
-    /// The class's internal name (`a/b/Foo$Bar`).
-    pub(crate) class: String,
-    /// The bare name of the source file (`SourceFile`, §4.7.10); `None` if the compiler was told to leave it out.
-    pub(crate) source: Option<String>,
+/// The tag of a text in the constant pool (§4.4.7).
+const UTF8: u8 = 1;
+/// The tag of a class reference (§4.4.1).
+const CLASS: u8 = 7;
+
+/// A class file, as far as the gate reads it.
+pub(crate) struct ClassFile<'a> {
     /// The Java that it is for (its major version, §4.1: 61 is 17).
     pub(crate) java: u32,
+    /// There is no instance of it (`ACC_ABSTRACT`, §4.1); true for an interface too.
+    is_abstract: bool,
+    /// The class's internal name (`a/b/Foo$Bar`).
+    pub(crate) class: String,
+    /// The bare name of the source file (`SourceFile`, §4.7.10); `None` if the compiler left it out.
+    pub(crate) source: Option<String>,
+    pool: Pool<'a>,
 }
 
-/// Reads the origin of a class; `None` if the bytes are no class file as far as that is read.
-pub(crate) fn read_origin(bytes: &[u8]) -> Option<Origin> {
-    let ClassFile {
-        version,
-        pool,
-        mut rest,
-    } = ClassFile::read_header(bytes)?;
-    let java = u32::from(version[3]).saturating_sub(44);
-    rest.take_bytes(2)?;
-    let class = decode_name(pool.class_name(rest.take_u16()?)?);
-    rest.take_bytes(2)?;
-    let interfaces = rest.take_u16()?;
-    rest.take_bytes(2 * usize::from(interfaces))?;
-    rest.skip_members()?;
-    rest.skip_members()?;
-    let mut source = None;
-    for _ in 0..rest.take_u16()? {
-        let (name, mut content) = rest.take_attribute()?;
-        if pool.utf8_text(name)? == b"SourceFile" {
-            source = Some(decode_name(pool.utf8_text(content.take_u16()?)?));
+impl<'a> ClassFile<'a> {
+    /// Reads a whole file; `None` for other bytes.
+    pub(crate) fn parse(bytes: &'a [u8]) -> Option<Self> {
+        let mut rest = bytes.strip_prefix(b"\xCA\xFE\xBA\xBE")?;
+        let _minor = take_u16(&mut rest)?;
+        let java = u32::from(take_u16(&mut rest)?).saturating_sub(44);
+        let pool = Pool::take_pool(&mut rest)?;
+        let is_abstract = take_u16(&mut rest)? & 0x0400 != 0;
+        let class = decode_name(pool.class_name(take_u16(&mut rest)?)?);
+        let _superclass = take_u16(&mut rest)?;
+        let interfaces = take_u16(&mut rest)?;
+        rest.split_off(..2 * usize::from(interfaces))?;
+        // Fields, then methods.
+        skip_members(&mut rest)?;
+        skip_members(&mut rest)?;
+        let mut source = None;
+        for (name, mut content) in take_attributes(&mut rest)? {
+            if pool.constant(UTF8, name)? == b"SourceFile" {
+                source = Some(decode_name(pool.constant(UTF8, take_u16(&mut content)?)?));
+            }
         }
+        Some(Self {
+            java,
+            is_abstract,
+            class,
+            source,
+            pool,
+        })
     }
-    Some(Origin {
-        class,
-        source,
-        java,
-    })
 }
 
 /// The source that a class file names, in the same folder; `None` if it names none.
 pub(crate) fn source_of(file: &Path, bytes: &[u8]) -> Option<PathBuf> {
-    Some(file.with_file_name(read_origin(bytes)?.source?))
+    Some(file.with_file_name(ClassFile::parse(bytes)?.source?))
+}
+
+/// True for a class of which there is no instance, interfaces too.
+pub(crate) fn is_abstract(bytes: &[u8]) -> bool {
+    ClassFile::parse(bytes).is_some_and(|file| file.is_abstract)
+}
+
+/// Internal names (`a/b/Foo$Bar`) of the classes that the pool names: as class references, or within a
+/// descriptor or signature. Every class that the file could refer to by name is among them, others may be. Empty for what is
+/// no class file.
+pub(crate) fn named_classes(bytes: &[u8]) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let Some(ClassFile { pool, .. }) = ClassFile::parse(bytes) else {
+        return names;
+    };
+    for &(tag, mut content) in pool.constants.iter().flatten() {
+        if tag == UTF8 {
+            add_described_names(&decode_name(content), &mut names);
+        } else if tag == CLASS
+            && let Some(index) = take_u16(&mut content)
+            && let Some(name) = pool.constant(UTF8, index)
+        {
+            names.insert(decode_name(name).trim_start_matches('[').to_owned());
+        }
+    }
+    names
+}
+
+/// Adds every `Lname;` or `Lname<`, at any place of the text.
+fn add_described_names(text: &str, names: &mut BTreeSet<String>) {
+    for (at, _) in text.match_indices('L') {
+        let rest = &text[at + 1..];
+        if let Some(end) = rest.find([';', '<']).filter(|end| (1..500).contains(end)) {
+            names.insert(rest[..end].to_owned());
+        }
+    }
 }
 
 fn decode_name(bytes: &[u8]) -> String {
     // The JVM's own UTF-8 differs for characters that no class name in use holds.
     String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// True for a class of which there is no instance (`ACC_ABSTRACT`, §4.1), interfaces too.
-pub(crate) fn is_abstract(bytes: &[u8]) -> bool {
-    ClassFile::read_header(bytes)
-        .and_then(|mut file| file.rest.take_u16())
-        .is_some_and(|flags| flags & 0x0400 != 0)
-}
-
-/// A class file up to its constant pool.
-struct ClassFile<'a> {
-    /// Minor and major version, as four bytes.
-    version: &'a [u8],
-    pool: Pool<'a>,
-    /// All that follows the pool.
-    rest: ByteCursor<'a>,
-}
-
-impl<'a> ClassFile<'a> {
-    /// `None` when the bytes do not begin with the magic number, versions and a whole pool (§4.1).
-    fn read_header(bytes: &'a [u8]) -> Option<Self> {
-        let mut rest = ByteCursor { bytes };
-        if rest.take_u32()? != 0xCAFE_BABE {
-            return None;
-        }
-        let version = rest.take_bytes(4)?;
-        let pool = Pool::read_pool(&mut rest)?;
-        Some(Self {
-            version,
-            pool,
-            rest,
-        })
-    }
 }
 
 /// The constant pool (§4.4).
@@ -96,21 +108,21 @@ struct Pool<'a> {
 }
 
 impl<'a> Pool<'a> {
-    /// Reads `constant_pool_count` and the entries.
-    fn read_pool(from: &mut ByteCursor<'a>) -> Option<Self> {
-        let count = usize::from(from.take_u16()?);
+    /// Takes `constant_pool_count` and the entries.
+    fn take_pool(rest: &mut &'a [u8]) -> Option<Self> {
+        let count = usize::from(take_u16(rest)?);
         let mut constants = vec![None];
         while constants.len() < count {
-            let tag = from.take_u8()?;
+            let tag = *rest.split_off_first()?;
             let length = match tag {
-                1 => from.take_u16()?,
-                7 | 8 | 16 | 19 | 20 => 2,
+                UTF8 => take_u16(rest)?,
+                CLASS | 8 | 16 | 19 | 20 => 2,
                 15 => 3,
                 3 | 4 | 9..=12 | 17 | 18 => 4,
                 5 | 6 => 8,
                 _ => return None,
             };
-            constants.push(Some((tag, from.take_bytes(usize::from(length))?)));
+            constants.push(Some((tag, rest.split_off(..usize::from(length))?)));
             if matches!(tag, 5 | 6) {
                 constants.push(None);
             }
@@ -118,107 +130,41 @@ impl<'a> Pool<'a> {
         Some(Self { constants })
     }
 
-    fn pool_entry(&self, index: u16) -> Option<(u8, &'a [u8])> {
-        *self.constants.get(usize::from(index))?
+    /// The bytes of a constant; `None` when the index leads to one with another tag, or nowhere.
+    fn constant(&self, wanted: u8, index: u16) -> Option<&'a [u8]> {
+        let (tag, content) = (*self.constants.get(usize::from(index))?)?;
+        (tag == wanted).then_some(content)
     }
 
-    /// The bytes of a text in the JVM's own UTF-8; `None` when the index leads to anything else.
-    fn utf8_text(&self, index: u16) -> Option<&'a [u8]> {
-        self.pool_entry(index)
-            .filter(|(tag, _)| *tag == 1)
-            .map(|(_, text)| text)
-    }
-
-    /// A class's internal name, or an array's descriptor.
+    /// A class's internal name, or an array's descriptor, in the JVM's own UTF-8.
     fn class_name(&self, index: u16) -> Option<&'a [u8]> {
-        let (_, bytes) = self.pool_entry(index).filter(|(tag, _)| *tag == 7)?;
-        self.utf8_text(ByteCursor { bytes }.take_u16()?)
+        let index = take_u16(&mut self.constant(CLASS, index)?)?;
+        self.constant(UTF8, index)
     }
 }
 
-/// Bytes that are read from the front, big-endian.
-struct ByteCursor<'a> {
-    bytes: &'a [u8],
+fn take_u16(rest: &mut &[u8]) -> Option<u16> {
+    Some(u16::from_be_bytes(rest.split_off(..2)?.try_into().ok()?))
 }
 
-impl<'a> ByteCursor<'a> {
-    fn take_bytes(&mut self, count: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.bytes.split_at_checked(count)?;
-        self.bytes = rest;
-        Some(taken)
+/// Takes the attributes of a class, field or method (§4.7): the index of each name, and what it holds.
+fn take_attributes<'a>(rest: &mut &'a [u8]) -> Option<Vec<(u16, &'a [u8])>> {
+    let mut attributes = Vec::new();
+    for _ in 0..take_u16(rest)? {
+        let name = take_u16(rest)?;
+        let length = u32::from_be_bytes(rest.split_off(..4)?.try_into().ok()?);
+        attributes.push((name, rest.split_off(..usize::try_from(length).ok()?)?));
     }
-
-    fn take_array<const COUNT: usize>(&mut self) -> Option<[u8; COUNT]> {
-        let (taken, rest) = self.bytes.split_first_chunk()?;
-        self.bytes = rest;
-        Some(*taken)
-    }
-
-    fn take_u8(&mut self) -> Option<u8> {
-        self.take_array().map(u8::from_be_bytes)
-    }
-
-    fn take_u16(&mut self) -> Option<u16> {
-        self.take_array().map(u16::from_be_bytes)
-    }
-
-    fn take_u32(&mut self) -> Option<u32> {
-        self.take_array().map(u32::from_be_bytes)
-    }
-
-    /// The index of an attribute's name, and what it holds (§4.7).
-    fn take_attribute(&mut self) -> Option<(u16, Self)> {
-        let name = self.take_u16()?;
-        let length = usize::try_from(self.take_u32()?).ok()?;
-        let bytes = self.take_bytes(length)?;
-        Some((name, Self { bytes }))
-    }
-
-    /// Skips all fields, or all methods (§4.5, §4.6).
-    fn skip_members(&mut self) -> Option<()> {
-        for _ in 0..self.take_u16()? {
-            self.take_bytes(6)?;
-            for _ in 0..self.take_u16()? {
-                self.take_attribute()?;
-            }
-        }
-        Some(())
-    }
+    Some(attributes)
 }
 
-/// Internal names (`a/b/Foo$Bar`) of the classes that the pool names: as class references, or within a
-/// descriptor or signature. Every class that the file could refer to by name is among them, others may be. Empty for what is
-/// no class file.
-pub(crate) fn named_classes(bytes: &[u8]) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    let Some(ClassFile { pool, .. }) = ClassFile::read_header(bytes) else {
-        return names;
-    };
-    for (tag, bytes) in pool.constants.iter().flatten() {
-        match tag {
-            // The JVM's own UTF-8 differs for characters that no class name in use holds.
-            1 => in_descriptors(&String::from_utf8_lossy(bytes), &mut names),
-            7 => {
-                let name = ByteCursor { bytes }
-                    .take_u16()
-                    .and_then(|index| pool.utf8_text(index));
-                let name = name.map(String::from_utf8_lossy);
-                names.extend(name.map(|name| name.trim_start_matches('[').to_owned()));
-            }
-            _ => {}
-        }
+/// Skips all fields, or all methods (§4.5, §4.6).
+fn skip_members(rest: &mut &[u8]) -> Option<()> {
+    for _ in 0..take_u16(rest)? {
+        rest.split_off(..6)?;
+        take_attributes(rest)?;
     }
-    names
-}
-
-/// Every `Lname;` or `Lname<`, wherever it may begin.
-fn in_descriptors(text: &str, names: &mut BTreeSet<String>) {
-    for (at, _) in text.match_indices('L') {
-        let rest = &text[at + 1..];
-        if let Some(end) = rest.find([';', '<']).filter(|end| (1..500).contains(end)) {
-            names.insert(rest[..end].to_owned());
-        }
-    }
+    Some(())
 }
 
 #[cfg(test)]
@@ -226,7 +172,7 @@ mod tests {
     use super::named_classes;
     use proptest::prelude::*;
 
-    /// A class file's head with these constants.
+    /// A class with these constants, the second of which is its name.
     fn class(constants: &[&[u8]], wide: u16) -> Vec<u8> {
         let mut bytes = vec![0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 55];
         let count = u16::try_from(constants.len()).unwrap() + 1 + wide;
@@ -234,6 +180,7 @@ mod tests {
         for constant in constants {
             bytes.extend_from_slice(constant);
         }
+        bytes.extend([0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
         bytes
     }
 

@@ -153,11 +153,8 @@ impl<'a> ModuleContext<'a> {
         } else {
             format!("{code} in {dir}")
         };
-        if name.is_empty() {
-            folder
-        } else {
-            folder.join(file_name(&name))
-        }
+        // The package itself has no name.
+        folder.join(file_name(&name))
     }
 
     /// The rule of the gate.

@@ -205,6 +205,7 @@ impl Ladder<'_, '_> {
             report.tests = std::mem::take(&mut self.merged.tests);
             self.merged = std::mem::take(&mut report);
             base_score::set_base_scores(self.module, &mut self.merged, self.result)?;
+            self.module.add_kills_of_other_modules(&mut self.merged);
         } else if has_controls {
             self.merged.forget_unproven();
             self.merged.merge_later(&report);
@@ -319,21 +320,26 @@ impl Ladder<'_, '_> {
 }
 
 impl ModuleContext<'_> {
-    /// Counts what tests in other modules have killed of the same classes, and leaves what lives to the next module.
+    /// Counts what tests in other modules have killed of the same classes, and leaves the sum to the next module.
     fn add_kills_of_other_modules(&self, merged: &mut PitReport) {
-        let mut known = self.context.survivors.borrow_mut();
-        let of_code = known.entry(self.module.code.clone()).or_default();
+        let mut known = self.context.earlier_kills.borrow_mut();
         for (class, counted) in &mut merged.classes {
-            if let Some(living) = of_code.get(class) {
-                let mutants = counted.mutants.iter_mut();
-                for (_, mutant) in mutants.filter(|(id, _)| !living.contains(id)) {
+            let key = (self.module.code.clone(), class.clone());
+            let (killed, floor) = known.entry(key).or_default();
+            for id in &*killed {
+                if let Some(mutant) = counted.mutants.get_mut(id) {
                     mutant.join_status(MutantStatus::Killed);
                 }
             }
+            // At the base, the tests of all modules killed at least what those of one did.
+            let floors = [counted.floor, *floor].into_iter();
+            counted.floor = floors.flatten().max_by_key(|floor| floor.killed);
+            *floor = counted.floor;
             // A kill that no control has met proves nothing elsewhere.
             if !merged.uncontrolled.contains(class) {
-                let living = counted.left().map(|(id, _)| id.clone());
-                of_code.insert(class.clone(), living.collect());
+                let mutants = counted.mutants.iter();
+                let all = mutants.filter(|(_, mutant)| mutant.status() == MutantStatus::Killed);
+                *killed = all.map(|(id, _)| id.clone()).collect();
             }
         }
     }

@@ -8,7 +8,6 @@ mod classes;
 mod context;
 mod coverage_map;
 mod jvm;
-mod listing;
 mod maven;
 mod measure;
 mod module;
@@ -27,7 +26,8 @@ pub(super) mod xml;
 pub use maven::{GRADLE_COMMAND, PomLinks, follow_link, pom_links};
 #[cfg(test)]
 pub(super) use report::SealKey;
-pub(super) use run::{judge_modules, scope_of};
+pub(super) use run::judge_modules;
+pub(super) use scope::find_scope;
 
 use super::files::FileLanguage;
 

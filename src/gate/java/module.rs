@@ -6,7 +6,7 @@
 
 use super::base_score::{Base, build_base};
 use super::changed_tests;
-use super::class_file::{self, Origin};
+use super::class_file::{ClassFile, source_of};
 use super::context::ModuleContext;
 use super::coverage_map::top_level;
 use super::jvm;
@@ -21,21 +21,13 @@ use crate::mutation::TracePhase;
 use crate::source::text;
 use crate::sys::clock::Stopwatch;
 use memchr::memmem;
-use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Beginnings of the names of PIT's classes and of those of ralph's plugin.
 const PIT: [&str; 4] = ["org/pitest", "org.pitest", "ralph/pit", "ralph.pit"];
 
-pub(crate) fn judge_module(context: &PackageContext<'_>, module: &Module) -> ModuleResult {
-    let mut result = ModuleResult::default();
-    if let Err(abort) = build_and_score(context, module, &mut result) {
-        result.stop_targets(abort, &module.targets);
-    }
-    result
-}
-
-fn build_and_score(
+/// Builds a module and judges it. An error ended the judging of its targets.
+pub(crate) fn judge_module(
     context: &PackageContext<'_>,
     module: &Module,
     result: &mut ModuleResult,
@@ -83,14 +75,19 @@ fn build_and_score(
         result.remarks.push(format!(
             "The tests of {classes} are in another module ({name}) and do not run for it."
         ));
-        return build_and_score(
-            context,
-            &Module {
-                dir: module.code.clone(),
-                ..module.clone()
-            },
-            result,
-        );
+        let mut own = Module {
+            dir: module.code.clone(),
+            ..module.clone()
+        };
+        // Their own module, and each other one with tests of them, may have judged them.
+        own.targets.retain(|target| {
+            let measured = context.earlier_kills.borrow();
+            !measured.contains_key(&(module.code.clone(), target.class.clone()))
+        });
+        if own.targets.is_empty() {
+            return Ok(());
+        }
+        return judge_module(context, &own, result);
     };
     let judged = ModuleContext::new(context, module, maven, built)?.score_module(result);
     if !matches!(judged, Err(GateAbort::Error { .. })) {
@@ -121,9 +118,7 @@ fn blame_build_failure(
     trouble: MavenTrouble,
 ) -> GateAbort {
     let abort = trouble.into_abort(&context.package.name, &module.dir, module.build_changed);
-    if context.settings.folder != config::GateFolder::Clean {
-        return abort;
-    }
+    let is_clean = context.settings.folder == config::GateFolder::Clean;
     let in_place = format!(
         "If the build needs files that git does not hold, name them under gates.{0}.keep, or set gates.{0}.where: in-place.",
         context.request.name
@@ -133,7 +128,7 @@ fn blame_build_failure(
             why,
             hint,
             transient: false,
-        } => GateAbort::setup(why, format!("{hint} {in_place}")),
+        } if is_clean => GateAbort::setup(why, format!("{hint} {in_place}")),
         GateAbort::Fail { reasons } => match build_base(context, module) {
             Ok(Base::Absent | Base::Built(_)) => GateAbort::Fail { reasons },
             Ok(Base::Unusable(why)) => GateAbort::setup(
@@ -157,11 +152,14 @@ impl ModuleContext<'_> {
         self.check_unjudged_production()?;
         let targets = &self.module.targets;
         if !targets.is_empty() {
-            self.check_classes()?;
+            let jdk = jvm::jdk_version(&self.find_java()?);
+            for target in targets {
+                self.check_class_file(target, jdk.as_deref())?;
+            }
             let report = self.measure_targets(result)?;
             result.add_scores(targets, &report, self.context.package);
         }
-        if result.judged.is_empty() && result.aborts.is_empty() {
+        if result.judged.is_empty() {
             (self.context.ports.progress)(&format!(
                 "Running the changed tests of {}",
                 self.module_label()
@@ -173,19 +171,16 @@ impl ModuleContext<'_> {
 
     /// No class of the tests may have the name of a production class: it would be judged in its place.
     fn check_doubles(&self) -> Result<(), GateAbort> {
-        let doubles: Vec<String> = self
-            .tests()
-            .keys()
-            .filter(|class| self.production().contains_key(*class) && !class.ends_with("-info"))
-            .map(|class| class.replace('/', "."))
-            .collect();
-        if doubles.is_empty() {
+        let mut tests = self.tests().keys();
+        let double =
+            tests.find(|class| self.production().contains_key(*class) && !class.ends_with("-info"));
+        let Some(double) = double else {
             return Ok(());
-        }
+        };
         Err(GateAbort::fail(format!(
             "The tests of {} have classes with the names of production classes, so that nothing can be judged: {}.",
             self.module_label(),
-            text::names(&doubles, 10)
+            double.replace('/', ".")
         )))
     }
 
@@ -194,139 +189,95 @@ impl ModuleContext<'_> {
     /// The build knows its source directories. A class file names its source file and its package, so it belongs to a
     /// changed file in a directory that ends with the package.
     fn check_unjudged_production(&self) -> Result<(), GateAbort> {
-        let Module {
-            unplaced,
-            changed_tests,
-            ..
-        } = self.module;
-        let changed: Vec<&Path> = unplaced
-            .iter()
-            .chain(changed_tests)
-            .map(Path::new)
-            .collect();
-        if changed.is_empty() {
-            return Ok(());
-        }
         let sources = Path::new(&self.built.project.sources);
-        let mut made = BTreeSet::new();
         for (class, bytes) in self.production() {
-            let source = class_file::source_of(Path::new(class), bytes)
+            let source = source_of(Path::new(class), bytes)
                 .unwrap_or_else(|| Path::new(top_level(class)).with_extension("java"));
-            for path in changed.iter().filter(|path| path.ends_with(&source)) {
+            let changed = self.module.unplaced.iter().map(Path::new);
+            for path in changed.filter(|path| path.ends_with(&source)) {
                 // The same name below the known sources explains the class file.
                 let known = fs_err::canonicalize(sources.join(&source)).ok();
                 let own = fs_err::canonicalize(self.context.package.root.join(path)).ok();
                 if known.is_none() || known == own {
-                    made.insert(path.display().to_string());
+                    return Err(self.blame_build(
+                        format!(
+                            "The build of {} makes production classes from {}, and this gate judges only what is below src/main/java.",
+                            self.module_label(),
+                            text::line(&path.display().to_string(), 400)
+                        ),
+                        "Move this code below src/main/java, or judge it by a command of your own (gates.<NAME>.run).",
+                    ));
                 }
             }
         }
-        if made.is_empty() {
-            return Ok(());
-        }
-        Err(self.blame_build(
-            format!(
-                "The build of {} makes production classes from {}, and this gate judges only what is below src/main/java.",
-                self.module_label(),
-                text::names(&made, 5)
-            ),
-            "Move this code below src/main/java, or judge it by a command of your own (gates.<NAME>.run).",
-        ))
+        Ok(())
     }
 
     /// No class may name PIT or ralph's plugin for it: it could ask which mutant runs.
     fn check_who_names_pit(&self) -> Result<(), GateAbort> {
-        let all = self.classes.iter().flatten();
-        let asking: BTreeSet<String> = all
-            .filter(|(_, bytes)| names_pit(bytes))
-            .map(|(class, _)| top_level(class).replace('/', "."))
-            .collect();
         let accountable_tests = self.accountable_tests();
-        let Some(class) = asking
-            .intersection(&accountable_tests)
-            .chain(&asking)
-            .next()
-        else {
+        let all = self.classes.iter().flatten();
+        let asking = all
+            .filter(|(_, bytes)| names_pit(bytes))
+            .map(|(class, _)| top_level(class).replace('/', "."));
+        let Some(class) = asking.min_by_key(|class| !accountable_tests.contains(class)) else {
             return Ok(());
         };
         let why =
             format!("{class} names PIT (org.pitest): it could ask whether it is being mutated.");
         let hint = "Take it out of the code and its tests, or judge them by a command of your own (gates.<NAME>.run).";
-        Err(if accountable_tests.contains(class) {
+        Err(if accountable_tests.contains(&class) {
             GateAbort::fail(why)
         } else {
             GateAbort::setup(why, hint)
         })
     }
 
-    /// Each target must have a class file that was made from the target's own source.
-    fn check_classes(&self) -> Result<(), GateAbort> {
-        let jdk = jvm::jdk_version(&self.find_java()?);
-        let (mut missing, mut foreign) = (Vec::new(), Vec::new());
-        for target in &self.module.targets {
-            let origin = self
-                .production()
-                .get(&target.class.replace('.', "/"))
-                .and_then(|bytes| class_file::read_origin(bytes));
-            let Some(Origin {
-                class,
-                source: Some(source),
-                java,
-            }) = origin
-            else {
-                missing.push(&target.class);
-                continue;
-            };
-            if let Some(jdk) = jdk.as_ref().filter(|jdk| is_older(jdk, (java, 0))) {
-                let why = format!(
-                    "{} is compiled for Java {java}, and PIT runs on JDK {jdk}.",
-                    target.class
-                );
-                return Err(self.blame_build(why, "Set JAVA_HOME to the JDK that the build uses."));
-            }
-            if let Some(made_from) = self.find_foreign_source(target, &class, &source) {
-                foreign.push(format!(
-                    "The class file of {} was made from {}, not from {}.",
-                    target.class,
-                    text::line(&made_from, 600),
-                    target.full_path()
-                ));
-            }
-        }
-        if !foreign.is_empty() {
-            return Err(GateAbort::Fail { reasons: foreign });
-        }
-        if missing.is_empty() {
-            return Ok(());
-        }
-        Err(self.blame_build(
-            format!(
-                "The build of {} makes no class file for {} that names its source file.",
-                self.module_label(),
-                text::names(missing, 5)
-            ),
-            "Look in the build file for other source folders, excluded sources, or -g:none.",
-        ))
-    }
-
-    /// The source of a target's class file by the class and the file that this names, where it is not the target's own.
-    fn find_foreign_source(
-        &self,
-        target: &TargetClass,
-        class: &str,
-        source: &str,
-    ) -> Option<String> {
+    /// A target must have a class file that was made from the target's own source.
+    fn check_class_file(&self, target: &TargetClass, jdk: Option<&str>) -> Result<(), GateAbort> {
         let name = target.class.replace('.', "/");
+        let bytes = self.production().get(&name);
+        let Some(ClassFile {
+            java,
+            class,
+            source: Some(source),
+            ..
+        }) = bytes.and_then(|bytes| ClassFile::parse(bytes))
+        else {
+            return Err(self.blame_build(
+                format!(
+                    "The build of {} makes no class file for {} that names its source file.",
+                    self.module_label(),
+                    target.class
+                ),
+                "Look in the build file for other source folders, excluded sources, or -g:none.",
+            ));
+        };
+        if let Some(jdk) = jdk.filter(|jdk| is_older(jdk, (java, 0))) {
+            let why = format!(
+                "{} is compiled for Java {java}, and PIT runs on JDK {jdk}.",
+                target.class
+            );
+            return Err(self.blame_build(why, "Set JAVA_HOME to the JDK that the build uses."));
+        }
         let file = self.context.package.root.join(target.path.to_text());
-        if class != name || file.file_name().is_none_or(|own| own != source) {
-            return Some(format!("the class {} in {source}", class.replace('/', ".")));
-        }
         let compiled = Path::new(&self.built.project.sources).join(format!("{name}.java"));
-        let real = fs_err::canonicalize(&compiled).ok()?;
-        if fs_err::canonicalize(&file).is_ok_and(|file| file == real) {
-            return None;
-        }
-        let inside = compiled.strip_prefix(&self.maven.home);
-        Some(inside.unwrap_or(&compiled).display().to_string())
+        let made_from =
+            if class != name || file.file_name().is_none_or(|own| own != source.as_str()) {
+                format!("the class {} in {source}", class.replace('/', "."))
+            } else if let Ok(real) = fs_err::canonicalize(&compiled)
+                && fs_err::canonicalize(&file).ok() != Some(real)
+            {
+                let inside = compiled.strip_prefix(&self.maven.home);
+                inside.unwrap_or(&compiled).display().to_string()
+            } else {
+                return Ok(());
+            };
+        Err(GateAbort::fail(format!(
+            "The class file of {} was made from {}, not from {}.",
+            target.class,
+            text::line(&made_from, 600),
+            target.full_path()
+        )))
     }
 }

@@ -5,12 +5,14 @@ use crate::config::GateSettings;
 use crate::gate::commands::Commands;
 use crate::gate::disk_cache::DiskCache;
 use crate::gate::{GatePackage, GatePorts, GateRequest};
+use crate::mutation::Coverage;
 use crate::source::text;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// By folder of the module and class.
-pub(crate) type Survivors = BTreeMap<String, BTreeMap<String, BTreeSet<MutantId>>>;
+/// By folder of the module and class: the mutants that tests of earlier modules killed, and the best score that the tests of one
+/// module had at the base.
+pub(crate) type EarlierKills = BTreeMap<(String, String), (BTreeSet<MutantId>, Option<Coverage>)>;
 
 /// A package, how it is to be judged and what that may use.
 #[derive(Clone, Copy)]
@@ -27,8 +29,7 @@ pub(crate) struct PackageContext<'a> {
     pub(crate) threads: usize,
     /// No other module has targets.
     pub(crate) sole_module: bool,
-    /// The mutants that tests of earlier modules left alive.
-    pub(crate) survivors: &'a RefCell<Survivors>,
+    pub(crate) earlier_kills: &'a RefCell<EarlierKills>,
 }
 
 impl PackageContext<'_> {

@@ -14,11 +14,11 @@ use output::{RED, blame_tests};
 pub(crate) use plugin::MutantFilter;
 
 use super::context::ModuleContext;
-use super::listing::BUILD_FILES;
 use super::maven::NETWORK_OR_DISK;
 use super::module_state::CompiledModule;
 pub(crate) use super::report::Aim;
 use super::report::{FailingTest, Owners, PitReport, PitResults, PitStage, SealKey};
+use super::scope::BUILD_FILES;
 use crate::gate::GateAbort;
 use crate::gate::commands::{FinishedCall, fresh_folder};
 use crate::gate::leftovers::{self, TestPlace, spoil_files};

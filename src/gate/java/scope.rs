@@ -1,83 +1,95 @@
 //! The classes that are judged, and the reason why the others are not.
 //!
-//! Pure over the request and the listings; every changed production file is a target or is left
+//! Depends on the request and the names of the packages' files. Every changed production file is a target or is left
 //! out with its reason; what is refused is an abort, never silence.
 
+mod listing;
 mod names;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use names::{JavaPath, TestNames, is_identifier};
+pub(crate) use listing::{BUILD_FILES, Listing, list_package};
+pub(crate) use names::{JavaPath, LANGUAGES, TestNames, is_identifier};
 
 use super::classes::is_java;
-use super::listing::{BUILD_FILES, Listing};
 use crate::config::{GateSettings, ScopeKind};
 use crate::gate::scope::{BuildTool, GateScope, Module, MutationExtent, PathEntry, TargetClass};
 use crate::gate::{GateAbort, GatePackage, GateRequest};
-use crate::machine::facts::{FileChange, FileStatus};
+use crate::machine::facts::FileChange;
 use crate::mutation::ExcludedFile;
 use crate::source::text;
 use crate::source::{ChangedLines, Kind, RepoPath};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Finds the scope; `listings` are those of the request's packages, in order. `classpath_command` builds packages of Gradle and
-/// those without a POM.
-pub(crate) fn find_scope(
-    request: &GateRequest,
-    settings: &GateSettings,
-    listings: &[Listing],
-) -> GateScope {
+/// Finds the classes to judge.
+pub(crate) fn find_scope(request: &GateRequest, settings: &GateSettings) -> GateScope {
     let mut scope = GateScope::default();
-    let names = &TestNames::new(&settings.test_names);
-    for (index, (package, listing)) in request.packages.iter().zip(listings).enumerate() {
-        let mut sorter = Sorter {
-            request,
-            package,
-            listing,
-            names,
-            kind: settings.scope,
-            is_by_command: settings.classpath_command.is_some()
-                && (listing.builds.is_empty()
-                    || !listing.builds.iter().all(|path| path.ends_with("pom.xml"))),
-            index,
-            modules: BTreeMap::new(),
-            scope: &mut scope,
-        };
-        for change in &package.changes {
-            sorter.sort_change(change);
+    for (index, package) in request.packages.iter().enumerate() {
+        match list_package(package) {
+            Ok(listing) => sort_changes(request, settings, index, &listing, &mut scope),
+            Err(abort) => scope.aborts.push(abort),
         }
-        sorter.sort_weakened();
-        let modules = sorter.modules;
-        scope.modules.extend(modules.into_values());
     }
     scope.left_out.sort();
-    scope.left_out.dedup();
     scope
+}
+
+/// Sorts the changes of the package with this index in the request. `classpath_command` builds packages of Gradle and those
+/// without a POM.
+fn sort_changes(
+    request: &GateRequest,
+    settings: &GateSettings,
+    index: usize,
+    listing: &Listing,
+    scope: &mut GateScope,
+) {
+    let package = &request.packages[index];
+    let known = listing.sources.iter().chain(listing.entries.keys());
+    let classes = known.filter_map(|path| JavaPath::parse_path(path));
+    let mut sorter = Sorter {
+        request,
+        package,
+        listing,
+        names: TestNames::new(&settings.test_names),
+        kind: settings.scope,
+        is_by_command: settings.classpath_command.is_some()
+            && (listing.builds.is_empty()
+                || !listing.builds.iter().all(|path| path.ends_with("pom.xml"))),
+        index,
+        classes: classes.filter(|java| !java.test).collect(),
+        modules: BTreeMap::new(),
+        scope,
+    };
+    for change in &package.changes {
+        sorter.sort_change(change);
+    }
+    sorter.sort_weakened();
+    let Sorter { modules, scope, .. } = sorter;
+    scope.modules.extend(modules.into_values());
 }
 
 struct Sorter<'a> {
     request: &'a GateRequest,
     package: &'a GatePackage,
     listing: &'a Listing,
-    names: &'a TestNames,
+    names: TestNames<'a>,
     kind: ScopeKind,
     /// `classpath_command` builds the package.
     is_by_command: bool,
     index: usize,
-    modules: BTreeMap<(String, String), Module>,
+    /// The production classes that exist or that the family deleted.
+    classes: BTreeSet<JavaPath>,
+    /// By the folder of the targets and that of the tests. Where both are one, that module is first.
+    modules: BTreeMap<(String, bool, String), Module>,
     scope: &'a mut GateScope,
 }
 
 impl Sorter<'_> {
     fn sort_change(&mut self, change: &FileChange) {
         let path = change.path.to_text();
-        let entry = self
-            .listing
-            .entries
-            .get(&path)
-            .copied()
-            .unwrap_or(PathEntry::Absent);
+        let entry = self.listing.entries.get(&path);
+        let entry = entry.copied().unwrap_or(PathEntry::Absent);
         let java = JavaPath::parse_path(&path);
         let module = self.find_module(&path);
         // Other languages without Maven are not judged by this gate.
@@ -95,24 +107,20 @@ impl Sorter<'_> {
             return;
         }
         let is_file = entry == PathEntry::File;
-        let is_production = !is_test && java.as_ref().is_some_and(|java| !java.test);
-        let mut tests = java.iter().filter(|java| java.test);
-        let is_changed_test = is_file && tests.any(|java| self.names.is_test(&java.stem));
+        let production = java.as_ref().filter(|java| !is_test && !java.test);
+        let mut tests = java.iter().filter(|java| java.test && is_file);
+        let is_changed_test = tests.any(|java| self.names.is_test(&java.stem));
         if let Some((dir, tool)) = &module {
             let module = self.enter_module(dir, dir, *tool);
+            if is_file && production.is_none() {
+                module.unplaced.insert(path.clone());
+            }
             if is_changed_test {
                 module.changed_tests.insert(path);
-            } else if is_file && !is_production {
-                module.unplaced.insert(path);
             }
         }
-        if is_production && let Some(java) = java {
-            let target = self.sort_production(change, entry, &java);
-            match (target, &module) {
-                (Some(target), Some((dir, tool))) => self.add_target(&target, dir, *tool),
-                (Some(_), None) => self.refuse_unbuilt(change),
-                (None, _) => {}
-            }
+        if let Some(java) = production {
+            self.sort_production(change, entry, java, module);
         } else if is_test && is_file && module.is_none() {
             self.refuse_unbuilt(change);
         } else if !is_test && !is_changed_test {
@@ -120,30 +128,10 @@ impl Sorter<'_> {
         }
     }
 
-    /// Adds a target of the module in a folder to each module that has tests of its own, else to that one.
-    fn add_target(&mut self, target: &TargetClass, dir: &str, tool: BuildTool) {
-        let homes = target
-            .tests
-            .iter()
-            .filter_map(|test| self.find_module(test));
-        let mut homes: BTreeSet<String> = homes
-            .filter(|home| home.1 == tool)
-            .map(|home| home.0)
-            .collect();
-        if homes.is_empty() {
-            homes.insert(dir.to_owned());
-        }
-        for home in homes {
-            self.enter_module(&home, dir, tool)
-                .targets
-                .push(target.clone());
-        }
-    }
-
     /// The module in a folder, with targets of the one in the folder `code`.
     fn enter_module(&mut self, dir: &str, code: &str, tool: BuildTool) -> &mut Module {
         self.modules
-            .entry((dir.to_owned(), code.to_owned()))
+            .entry((code.to_owned(), dir != code, dir.to_owned()))
             .or_insert_with(|| Module::new((self.index, self.package), dir, code, tool))
     }
 
@@ -152,15 +140,14 @@ impl Sorter<'_> {
         change: &FileChange,
         entry: PathEntry,
         java: &JavaPath,
-    ) -> Option<TargetClass> {
-        if java.is_info() {
-            return None;
+        module: Option<(String, BuildTool)>,
+    ) {
+        if matches!(java.stem.as_str(), "package-info" | "module-info") {
+            return;
         }
-        if entry == PathEntry::Absent
-            || change.status == FileStatus::Deleted && entry != PathEntry::File
-        {
+        if entry != PathEntry::File {
             self.leave_out(change, "it no longer exists");
-            return None;
+            return;
         }
         let Some(class) = java.class_name() else {
             self.scope.aborts.push(GateAbort::setup(
@@ -170,73 +157,87 @@ impl Sorter<'_> {
                 ),
                 "Move it to the directory of its package, and name it like its class.",
             ));
-            return None;
+            return;
         };
         // A file that was moved counts under both of its names.
-        let before = self.package.moved.get(&change.path);
-        let before = before.and_then(|old| Some((old, JavaPath::parse_path(&old.path.to_text())?)));
-        let mut both = vec![(change, java)];
-        both.extend(before.iter().map(|(old, java)| (*old, java)));
-        let tests: BTreeSet<String> = both
-            .iter()
-            .flat_map(|(_, java)| self.tests_of(java))
-            .collect();
-        if tests.is_empty()
-            && !both
-                .iter()
-                .any(|(change, java)| self.counts_without_test(change, java))
-        {
-            self.leave_out(
-                change,
-                &format!(
-                    "no test class belongs to it ({})",
-                    self.names.names_of(&java.stem)
-                ),
-            );
-            return None;
+        let both = [Some(change), self.package.moved.get(&change.path)];
+        let (mut tests, mut counts) = (BTreeSet::new(), false);
+        for change in both.into_iter().flatten() {
+            if let Some(java) = JavaPath::parse_path(&change.path.to_text()) {
+                tests.extend(self.tests_of(&java));
+                counts |= self
+                    .request
+                    .counts_without_test(self.package, change, &|test| {
+                        self.is_test_of(test, &java)
+                    });
+            }
         }
-        let extent = self.find_extent(change);
-        Some(TargetClass {
-            package: self.package.name.clone(),
-            path: change.path.clone(),
-            class,
-            tests,
-            extent,
-        })
+        if tests.is_empty() && !counts {
+            let names = self.names.names_of(&java.stem);
+            self.leave_out(change, &format!("no test class belongs to it ({names})"));
+        } else if let Some(module) = module {
+            let extent = self.find_extent(change);
+            self.add_target(change.path.clone(), class, tests, extent, module);
+        } else {
+            self.refuse_unbuilt(change);
+        }
     }
 
     /// Adds classes whose own tests check less than before, if no changed class is judged.
     fn sort_weakened(&mut self) {
-        let weakened = &self.package.weakened;
         let mut modules = self.modules.values();
-        if weakened.is_empty() || modules.any(|module| !module.targets.is_empty()) {
+        if modules.any(|module| !module.targets.is_empty()) {
             return;
         }
         let listing = self.listing;
-        let production = listing.production.iter();
-        for path in production.filter(|path| !listing.entries.contains_key(*path)) {
-            let Some(java) = JavaPath::parse_path(path).filter(|java| !java.test) else {
+        for path in &listing.sources {
+            let Some(java) = JavaPath::parse_path(path) else {
                 continue;
             };
             let mut weakened = self.package.weakened.iter();
-            if !weakened.any(|test| self.is_test_of(&test.to_text(), &java)) {
-                continue;
-            }
-            let (Some(class), Some((dir, tool))) = (java.class_name(), self.find_module(path))
-            else {
-                continue;
-            };
-            let target = TargetClass {
-                package: self.package.name.clone(),
-                path: RepoPath::from_bytes(path.as_bytes()),
-                class,
-                tests: self.tests_of(&java),
-                extent: match self.kind {
+            if !java.test
+                && !listing.entries.contains_key(path)
+                && weakened.any(|test| self.is_test_of(&test.to_text(), &java))
+                && let Some(class) = java.class_name()
+                && let Some(module) = self.find_module(path)
+            {
+                let extent = match self.kind {
                     ScopeKind::Class => MutationExtent::Class,
                     _ => MutationExtent::Change(Vec::new()),
-                },
-            };
-            self.add_target(&target, &dir, tool);
+                };
+                let path = RepoPath::from_bytes(path.as_bytes());
+                self.add_target(path, class, self.tests_of(&java), extent, module);
+            }
+        }
+    }
+
+    /// Adds a target of a module to each module that has tests of its own, else to that one.
+    fn add_target(
+        &mut self,
+        path: RepoPath,
+        class: String,
+        tests: BTreeSet<String>,
+        extent: MutationExtent,
+        (dir, tool): (String, BuildTool),
+    ) {
+        let homes = tests.iter().filter_map(|test| self.find_module(test));
+        let mut homes: BTreeSet<String> = homes
+            .filter(|home| home.1 == tool)
+            .map(|home| home.0)
+            .collect();
+        if homes.is_empty() {
+            homes.insert(dir.clone());
+        }
+        let target = TargetClass {
+            package: self.package.name.clone(),
+            path,
+            class,
+            tests,
+            extent,
+        };
+        for home in homes {
+            let module = self.enter_module(&home, &dir, tool);
+            module.targets.push(target.clone());
         }
     }
 
@@ -253,16 +254,10 @@ impl Sorter<'_> {
         }
     }
 
-    fn counts_without_test(&self, change: &FileChange, java: &JavaPath) -> bool {
-        self.request
-            .counts_without_test(self.package, change, &|test| self.is_test_of(test, java))
-    }
-
     /// The test files that belong to a class.
     fn tests_of(&self, class: &JavaPath) -> BTreeSet<String> {
-        self.listing
-            .tests
-            .iter()
+        let tests = self.listing.sources.iter();
+        tests
             .filter(|test| self.is_test_of(test, class))
             .cloned()
             .collect()
@@ -273,18 +268,12 @@ impl Sorter<'_> {
         let Some(test) = JavaPath::parse_path(test).filter(|test| test.test) else {
             return false;
         };
-        let mut sources = self
-            .listing
-            .production
-            .iter()
-            .chain(self.listing.entries.keys());
+        let beside = JavaPath {
+            folder: test.folder,
+            ..class.clone()
+        };
         self.names.is_test_of(&test.stem, &class.stem)
-            && (test.folder == class.folder
-                || !sources.any(|path| {
-                    JavaPath::parse_path(path).as_ref().is_some_and(|java| {
-                        !java.test && java.stem == class.stem && java.folder == test.folder
-                    })
-                }))
+            && (beside == *class || !self.classes.contains(&beside))
     }
 
     /// Ends the gate for a Java file that no build file compiles.
@@ -300,27 +289,24 @@ impl Sorter<'_> {
 
     /// The nearest directory upward with a build file, and its tool. A command's modules need only sources below `src/`.
     fn find_module(&self, path: &str) -> Option<(String, BuildTool)> {
-        let mut folders = Path::new(path).ancestors().skip(1);
-        if self.is_by_command {
-            let mut folders = folders.filter_map(Path::to_str);
-            let dir = folders.find(|dir| self.holds_sources(dir))?;
-            return Some((dir.to_owned(), BuildTool::Gradle));
-        }
-        folders.find_map(|dir| {
-            let (_, tool) = BUILD_FILES.iter().find(|(name, _): &&(&str, BuildTool)| {
-                dir.join(name)
-                    .to_str()
-                    .is_some_and(|build| self.listing.builds.contains(build))
-            })?;
-            Some((dir.to_str()?.to_owned(), *tool))
+        Path::new(path).ancestors().skip(1).find_map(|dir| {
+            let tool = if self.is_by_command {
+                self.holds_sources(dir).then_some(BuildTool::Gradle)?
+            } else {
+                let mut files = BUILD_FILES.iter();
+                files
+                    .find(|(name, _)| self.listing.builds.contains(&dir.join(name)))?
+                    .1
+            };
+            Some((dir.to_str()?.to_owned(), tool))
         })
     }
 
     /// True for a directory with files below its `src/`.
-    fn holds_sources(&self, dir: &str) -> bool {
-        let sources = format!("{dir}/src/");
-        let mut all = self.listing.production.iter().chain(&self.listing.tests);
-        all.any(|path| path.starts_with(sources.trim_start_matches('/')))
+    fn holds_sources(&self, dir: &Path) -> bool {
+        let sources = dir.join("src");
+        let mut all = self.listing.sources.iter().map(Path::new);
+        all.any(|path| path.starts_with(&sources))
     }
 
     fn leave_out(&mut self, change: &FileChange, why: &str) {

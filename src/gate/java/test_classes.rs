@@ -9,8 +9,8 @@
 
 use super::class_file::is_abstract;
 use super::classes::{ClassFiles, counted_files};
-use super::listing::LANGUAGES;
 use super::maven::Project;
+use super::scope::LANGUAGES;
 use super::surefire::Surefire;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use std::collections::BTreeSet;

@@ -235,8 +235,8 @@ fn a_variable_of_the_builds_environment_is_part_of_what_a_known_module_depends_o
     );
 }
 
-#[test]
-fn a_class_with_tests_of_its_own_in_several_modules_is_judged_by_the_kills_of_all() {
+/// Returns a package whose `Foo` is in one module and has a test of its own in each of two others.
+fn in_modules() -> Bed {
     let bed = Bed::new();
     let package = bed.folder.path().join("p");
     for module in ["core", "it", "unit"] {
@@ -269,17 +269,25 @@ fn a_class_with_tests_of_its_own_in_several_modules_is_judged_by_the_kills_of_al
     for gone in ["src", "target"] {
         fs_err::remove_dir_all(package.join(gone)).unwrap();
     }
-    let classes = format!(":{}", package.join("core/target/classes").display());
-    fs_err::write(package.join("more.classpath"), classes).unwrap();
+    bed
+}
+
+#[test]
+fn a_class_with_tests_of_its_own_in_several_modules_is_judged_by_the_kills_of_all() {
+    let (bed, base) = (in_modules(), in_modules());
+    let [package, base] = [&bed, &base].map(|bed| bed.folder.path().join("p"));
+    let classes = [&package, &base].map(|root| root.join("core/target/classes"));
+    let classes = classes.map(|classes| format!(":{}", classes.display()));
+    fs_err::write(package.join("more.classpath"), classes.concat()).unwrap();
     let mut request = bed.request();
-    request.packages[0].changes[0].path = RepoPath::parse("core/src/main/java/Foo.java");
-    let play = |runs: &[&[&str]]| {
-        let script = runs
-            .iter()
-            .map(|statuses| pit(OK, "", Some(&report(statuses))))
-            .collect();
-        bed.play_request(&request, &settings(), script).0
+    let file = RepoPath::parse("core/src/main/java/Foo.java");
+    request.packages[0].changes[0].path = file.clone();
+    let script = |runs: &[&[&str]]| -> Vec<Pit> {
+        let runs = runs.iter();
+        runs.map(|statuses| pit(OK, "", Some(&report(statuses))))
+            .collect()
     };
+    let play = |runs: &[&[&str]]| bed.play_request(&request, &settings(), script(runs)).0;
     // Neither module's tests suffice alone.
     let both = play(&[
         &["SURVIVED", "SURVIVED", "KILLED"],
@@ -299,12 +307,48 @@ fn a_class_with_tests_of_its_own_in_several_modules_is_judged_by_the_kills_of_al
         is_fail(&weak.verdict, "is 33% (1/3)") && weak.classes.len() == 1,
         "{weak:?}"
     );
-    let first = play(&[&["KILLED", "KILLED", "KILLED"]]);
-    assert_eq!(
-        first.verdict,
-        Verdict::Pass,
-        "the second module is not needed"
-    );
+    let first = play(&[
+        &["KILLED", "KILLED", "KILLED"],
+        &["SURVIVED", "SURVIVED", "SURVIVED"],
+    ]);
+    assert_eq!(first.verdict, Verdict::Pass, "{first:?}");
+
+    // At the base the tests of the first module killed all.
+    let auto = GateSettings {
+        scope: ScopeKind::Auto,
+        ..settings()
+    };
+    request.packages[0].changes[0].old = Some(Oid::zero());
+    let lines = ChangedLines::Ranges(vec![(3, 4)]);
+    request.packages[0].lines.insert(file, lines);
+    let changed = ["SURVIVED", "SURVIVED", "SURVIVED", "KILLED", "KILLED"];
+    let runs = script(&[&changed, &["KILLED"; 5], &changed, &changed]);
+    let (lost, _) = bed.play_in(&Base(base), &request, &auto, runs);
+    let told = "as a whole is 40% (2/5); it was 100% (5/5) before";
+    assert!(is_fail(&lost.verdict, told), "{lost:?}");
+}
+
+#[test]
+fn a_class_is_judged_once_where_other_modules_with_tests_of_its_name_do_not_use_it() {
+    let bed = in_modules();
+    let core = bed.folder.path().join("p/core");
+    for file in [
+        "src/test/java/FooTest.java",
+        "target/test-classes/FooTest.class",
+    ] {
+        fs_err::write(core.join(file), "").unwrap();
+    }
+    let mut request = bed.request();
+    request.packages[0].changes[0].path = RepoPath::parse("core/src/main/java/Foo.java");
+    let script = vec![pit(OK, "", Some(&report(&["KILLED"])))];
+    let (judged, commands) = bed.play_request(&request, &settings(), script);
+    assert_eq!(judged.verdict, Verdict::Pass, "{judged:?}");
+    assert_eq!(commands.len(), 1);
+    for module in ["it", "unit"] {
+        let told =
+            format!("The tests of Foo are in another module (p/{module}) and do not run for it.");
+        assert!(judged.remarks.contains(&told), "{judged:?}");
+    }
 }
 
 #[test]

@@ -2,10 +2,18 @@
 //!
 //! Total; a name that could mean something else to PIT or Maven (wild cards, commas) is not a class.
 
-use super::super::listing::LANGUAGES;
+use crate::source::text;
+
+/// Languages of the JVM: the folder of their sources, and how the name of a source file ends.
+pub(crate) const LANGUAGES: [(&str, &str); 4] = [
+    ("java", "java"),
+    ("kotlin", "kt"),
+    ("groovy", "groovy"),
+    ("scala", "scala"),
+];
 
 /// The path of production code in Java or of a test in any of these languages, taken apart.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct JavaPath {
     /// Below `src/test/`, not `src/main/`.
     pub(crate) test: bool,
@@ -40,11 +48,6 @@ impl JavaPath {
             folder: folder.to_owned(),
             stem: stem.to_owned(),
         })
-    }
-
-    /// `package-info.java` or `module-info.java`.
-    pub(crate) fn is_info(&self) -> bool {
-        matches!(self.stem.as_str(), "package-info" | "module-info")
     }
 
     /// The dotted name of the class; `None` when a part is no Java identifier.
@@ -84,53 +87,41 @@ pub(super) fn other_language(path: &str) -> Option<&'static str> {
     }
 }
 
-/// The names of test classes, from the configuration.
+/// The names of test classes, from the configuration: patterns such as `{}Test`.
 #[derive(Clone, Debug)]
-pub(crate) struct TestNames {
-    /// The parts before and after the class's name.
-    patterns: Vec<(String, String)>,
+pub(crate) struct TestNames<'a> {
+    patterns: &'a [String],
 }
 
-impl TestNames {
-    /// Reads patterns such as `{}Test`; one without `{}` means nothing and is passed over.
-    pub(crate) fn new(patterns: &[String]) -> Self {
-        Self {
-            patterns: patterns
-                .iter()
-                .filter_map(|pattern| {
-                    pattern
-                        .split_once("{}")
-                        .map(|(before, after)| (before.to_owned(), after.to_owned()))
-                })
-                .collect(),
-        }
+impl<'a> TestNames<'a> {
+    pub(crate) fn new(patterns: &'a [String]) -> Self {
+        Self { patterns }
+    }
+
+    /// The names of the classes to which a test class of this name would belong.
+    fn tested_classes<'t>(&self, test: &'t str) -> impl Iterator<Item = &'t str> {
+        self.patterns.iter().filter_map(move |pattern| {
+            let (before, after) = pattern.split_once("{}")?;
+            test.strip_prefix(before)?.strip_suffix(after)
+        })
     }
 
     /// True when `test` is one of the test classes' names of `class`.
     pub(crate) fn is_test_of(&self, test: &str, class: &str) -> bool {
-        self.patterns.iter().any(|(before, after)| {
-            test.strip_prefix(before.as_str())
-                .and_then(|rest| rest.strip_suffix(after.as_str()))
-                == Some(class)
-        })
+        self.tested_classes(test).any(|tested| tested == class)
     }
 
     /// True when `test` is named like the test class of anything.
     pub(crate) fn is_test(&self, test: &str) -> bool {
-        self.patterns.iter().any(|(before, after)| {
-            test.len() > before.len() + after.len()
-                && test.starts_with(before.as_str())
-                && test.ends_with(after.as_str())
-        })
+        self.tested_classes(test).any(|tested| !tested.is_empty())
     }
 
     /// The names for a message: `FooTest, TestFoo`.
     pub(crate) fn names_of(&self, class: &str) -> String {
-        let all: Vec<String> = self
+        let all = self
             .patterns
             .iter()
-            .map(|(before, after)| format!("{before}{class}{after}"))
-            .collect();
-        crate::source::text::line(&all.join(", "), 300)
+            .map(|pattern| pattern.replace("{}", class));
+        text::names(all, 10)
     }
 }

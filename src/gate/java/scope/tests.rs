@@ -1,6 +1,6 @@
 use super::*;
 use crate::config::ScopeKind;
-use crate::machine::facts::Oid;
+use crate::machine::facts::{FileStatus, Oid};
 use crate::source::RepoPath;
 
 const POM: &str = "pom.xml";
@@ -43,11 +43,9 @@ impl Case {
         let mut listing = Listing::default();
         for path in others.iter().chain(changed) {
             if path.ends_with(POM) || path.contains("build.gradle") {
-                listing.builds.insert((*path).to_owned());
-            } else if path.contains("src/test/") {
-                listing.tests.insert((*path).to_owned());
-            } else if Path::new(path).extension().is_some_and(|end| end == "java") {
-                listing.production.insert((*path).to_owned());
+                listing.builds.insert(path.into());
+            } else if JavaPath::parse_path(path).is_some() {
+                listing.sources.insert((*path).to_owned());
             }
         }
         listing.entries = changed
@@ -88,11 +86,9 @@ impl Case {
             classpath_command: self.by_command.then(Vec::new),
             ..crate::gate::tests::settings()
         };
-        find_scope(
-            &self.request,
-            &settings,
-            std::slice::from_ref(&self.listing),
-        )
+        let mut scope = GateScope::default();
+        sort_changes(&self.request, &settings, 0, &self.listing, &mut scope);
+        scope
     }
 
     /// The changed class was another one before.

@@ -6,7 +6,7 @@
 
 use super::classes::files_digest;
 use super::context::ModuleContext;
-use super::maven::{Built, Maven, TroubleKind, digest_parts, module_home};
+use super::maven::{Built, Maven, digest_parts, module_home};
 use super::package::PackageContext;
 use super::pit::{MutantFilter, PitRun, PitSession};
 use super::report::PitReport;
@@ -23,7 +23,7 @@ const VERSION: &str = "4";
 pub(crate) enum Base<'a> {
     /// The gate works in place, or the module did not exist.
     Absent,
-    /// It could not be checked out, or does not compile: a whole sentence.
+    /// It could not be checked out, or does not build: a whole sentence.
     Unusable(String),
     /// It compiled.
     Built(Box<(Maven<'a>, Built)>),
@@ -50,12 +50,14 @@ pub(crate) fn build_base<'a>(
     let label = context.module_label(&module.dir);
     (context.ports.progress)(&format!("Compiling {label} as it was before the task"));
     let maven = Maven::find_command(context, &root, module)?;
-    match maven.build_module()? {
+    match maven.build_module() {
         Ok((built, _)) => Ok(Base::Built(Box::new((maven, built)))),
-        Err(trouble) if trouble.kind == TroubleKind::Transient => {
-            Err(trouble.into_abort(&context.package.name, &module.dir, false))
-        }
-        Err(_) => Ok(Base::Unusable("it does not compile.".to_owned())),
+        Err(
+            abort @ GateAbort::Error {
+                transient: true, ..
+            },
+        ) => Err(abort),
+        Err(_) => Ok(Base::Unusable("it does not build.".to_owned())),
     }
 }
 

@@ -5,12 +5,10 @@
 use super::class_file::{is_abstract, named_classes};
 use super::classes::ClassFiles;
 use super::context::ModuleContext;
-use super::maven::TroubleKind;
 use super::scope::JavaPath;
 use crate::gate::GateAbort;
-use crate::gate::commands::FinishedCall;
 use crate::source::text;
-use std::collections::BTreeSet;
+use regex_lite::Regex;
 
 /// Names of what makes a class a test, as class files have them (`JUnit` 3 to 6, `TestNG`, jqwik, Spock).
 const MARKS: [&str; 8] = [
@@ -44,60 +42,52 @@ pub(crate) fn run_changed_tests(context: &ModuleContext<'_>) -> Result<(), GateA
     }
     let call = context.maven.run_tests(&classes)?;
     let name = context.module_label();
-    let summary = read_summary(&call);
-    if call.end.is_success() {
-        return match summary {
-            Some(Summary { red, .. }) if red > 0 => Err(GateAbort::fail(format!(
-                "{red} of the changed tests of {name} fail."
-            ))),
-            Some(Summary { run, skipped, .. }) if run > skipped => Ok(()),
-            Some(Summary { run, .. }) if run > 0 => Err(GateAbort::fail(format!(
-                "The changed tests of {name} prove nothing: all {run} were skipped, disabled or assumed away."
-            ))),
-            Some(_)
-                if !classes
-                    .iter()
-                    .any(|class| may_hold_tests(context.tests(), class)) =>
-            {
-                Ok(())
-            }
-            _ => Err(GateAbort::setup(
-                format!(
-                    "The build ran none of the changed test classes of {name}: {}.",
-                    text::names(&classes, 5)
-                ),
-                "Look in the build file for a configuration that skips or excludes them.",
-            )),
-        };
-    }
+    let summary = read_summary(&call.output);
+    let ended = context.maven.check_end(&call);
+    let is_transient = matches!(
+        ended,
+        Err(GateAbort::Error {
+            transient: true,
+            ..
+        })
+    );
     // The output of failing tests is no evidence about the build.
-    let is_red = summary.is_some_and(|summary| summary.red > 0);
-    match context.maven.find_trouble(&call) {
-        Some(trouble)
-            if is_red || trouble.kind == TroubleKind::Other && call.output.contains(SUREFIRE) =>
-        {
-            let mut reasons = vec![format!("Changed tests of {name} fail.")];
-            reasons.extend(failed_tests(&call));
-            Err(GateAbort::Fail { reasons })
-        }
-        Some(trouble) => {
-            let module = context.module;
-            let package = &context.context.package.name;
-            Err(trouble.into_abort(package, &module.dir, module.build_changed))
-        }
-        None => Ok(()),
+    if summary.is_some_and(|[_, red, _]| red > 0)
+        || ended.is_err() && call.output.contains(SUREFIRE) && !is_transient
+    {
+        let mut reasons = vec![format!("Changed tests of {name} fail.")];
+        reasons.extend(failed_tests(&call.output));
+        return Err(GateAbort::Fail { reasons });
+    }
+    ended?;
+    match summary {
+        Some([run, _, skipped]) if run > skipped => Ok(()),
+        Some([run, ..]) if run > 0 => Err(GateAbort::fail(format!(
+            "The changed tests of {name} prove nothing: all {run} were skipped, disabled or assumed away."
+        ))),
+        Some(_) if !may_hold_tests(context.tests(), &classes) => Ok(()),
+        _ => Err(GateAbort::setup(
+            format!(
+                "The build ran none of the changed test classes of {name}: {}.",
+                text::names(&classes, 5)
+            ),
+            "Look in the build file for a configuration that skips or excludes them.",
+        )),
     }
 }
 
-/// True unless neither the class nor any class of the tests that it leads to names what makes a test.
-fn may_hold_tests(tests: &ClassFiles, class: &str) -> bool {
-    let mut open = vec![class.replace('.', "/")];
-    let mut seen = BTreeSet::new();
+/// True unless neither these classes nor the classes of the tests that they lead to name what makes a test.
+fn may_hold_tests(tests: &ClassFiles, classes: &[String]) -> bool {
+    let mut open: Vec<String> = classes
+        .iter()
+        .map(|class| class.replace('.', "/"))
+        .collect();
+    let mut unread = tests.clone();
     while let Some(class) = open.pop() {
-        let Some(bytes) = tests.get(&class).filter(|_| seen.insert(class.clone())) else {
+        let Some(bytes) = unread.remove(&class) else {
             continue;
         };
-        let names = named_classes(bytes);
+        let names = named_classes(&bytes);
         if names.is_empty()
             || names
                 .iter()
@@ -110,62 +100,34 @@ fn may_hold_tests(tests: &ClassFiles, class: &str) -> bool {
     false
 }
 
-/// Surefire's last summary: tests run (the skipped ones among them), failures and errors together.
-#[derive(Debug, PartialEq, Eq)]
-struct Summary {
-    run: u64,
-    red: u64,
-    skipped: u64,
-}
-
-fn read_summary(call: &FinishedCall) -> Option<Summary> {
-    call.output.lines().rev().find_map(|line| {
-        let line = text::line(line, 400);
-        let at = line.find("Tests run: ")?;
-        let number = |name: &str| -> Option<u64> {
-            let rest = line[at..].split_once(name)?.1;
-            let digits = rest.split(|c: char| !c.is_ascii_digit()).next()?;
-            digits.parse().ok()
-        };
-        let red = number("Failures: ")? + number("Errors: ")?;
-        Some(Summary {
-            run: number("Tests run: ")?,
-            red,
-            skipped: number("Skipped: ")?,
-        })
-    })
+/// The numbers of Surefire's last summary: tests that ran (the skipped ones among them), red ones, skipped ones.
+fn read_summary(output: &str) -> Option<[u64; 3]> {
+    let form = r"Tests run: (\d+), Failures: (\d+), Errors: (\d+), Skipped: (\d+)";
+    let last = Regex::new(form).ok()?.captures_iter(output).last()?;
+    let (_, numbers): (_, [&str; 4]) = last.extract();
+    let [run, failures, errors, skipped] = numbers.map(|number| number.parse::<u64>().ok());
+    Some([run?, failures?.checked_add(errors?)?, skipped?])
 }
 
 /// Surefire's lines about failed tests, at most five.
-fn failed_tests(call: &FinishedCall) -> impl Iterator<Item = String> {
-    let lines = call.output.lines();
-    let indented = lines.filter_map(|line| line.strip_prefix("[ERROR]   "));
+fn failed_tests(output: &str) -> impl Iterator<Item = String> {
+    let indented = output
+        .lines()
+        .filter_map(|line| line.strip_prefix("[ERROR]   "));
     indented.map(|test| text::line(test, 300)).take(5)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Summary, failed_tests, read_summary};
-    use crate::gate::commands::FinishedCall;
-    use crate::machine::facts::ProcessEnd;
+    use super::{failed_tests, read_summary};
 
     #[test]
     fn the_last_summary_and_the_failed_tests_are_read() {
         let output = "[INFO] Tests run: 1, Failures: 0, Errors: 0, Skipped: 0\n[ERROR] Failures: \n\
             [ERROR]   FooTest.red:6 no\n[ERROR] Errors: \n[ERROR]   FooTest.boom:7 NullPointer\n\
             [ERROR] Tests run: 3, Failures: 1, Errors: 1, Skipped: 1\n[ERROR] Failed to execute goal x\n[ERROR] y";
-        let call = FinishedCall {
-            end: ProcessEnd::Exited { code: 1 },
-            output: output.to_owned(),
-            millis: 0,
-        };
-        let summary = Summary {
-            run: 3,
-            red: 2,
-            skipped: 1,
-        };
-        assert_eq!(read_summary(&call), Some(summary));
-        let failed: Vec<String> = failed_tests(&call).collect();
+        assert_eq!(read_summary(output), Some([3, 2, 1]));
+        let failed: Vec<String> = failed_tests(output).collect();
         assert_eq!(failed, ["FooTest.red:6 no", "FooTest.boom:7 NullPointer"]);
     }
 }

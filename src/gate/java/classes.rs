@@ -9,8 +9,7 @@ use crate::gate::{Build, GateAbort};
 use crate::sys::disk::read_beginning;
 use crate::sys::walk::{MAX_ENTRIES, walk};
 use crate::task;
-use std::collections::BTreeMap;
-use std::fs::FileType;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -41,7 +40,7 @@ pub(crate) fn files_digest<F: AsRef<Path>>(
     let mut all = Vec::new();
     for folder in folders {
         let folder = folder.as_ref();
-        let files = counted_files(folder, &|inside, _| Ok(counts(inside)))?;
+        let files = counted_files(folder, counts)?;
         all.extend(files.len().to_le_bytes());
         for inside in files {
             let bytes = read_file(&folder.join(&inside))?;
@@ -53,22 +52,27 @@ pub(crate) fn files_digest<F: AsRef<Path>>(
     Ok(task::digest(&all))
 }
 
-/// The paths of the files in a directory that count, in order. No link to a directory is followed. A missing directory
-/// has no files.
+/// The paths of the files in a directory that count. A missing directory has no files. No link is followed, and one
+/// that counts is an error: its target may change unseen.
 pub(crate) fn counted_files(
     folder: &Path,
-    counts: &dyn Fn(&Path, FileType) -> io::Result<bool>,
-) -> io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
+    counts: &dyn Fn(&Path) -> bool,
+) -> io::Result<BTreeSet<PathBuf>> {
+    let mut found = BTreeSet::new();
     for entry in walk(folder, usize::MAX, MAX_ENTRIES, |_| true) {
         let entry = match entry {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             entry => entry?,
         };
         let inside = entry.path().strip_prefix(folder).unwrap_or(entry.path());
-        if !entry.file_type().is_dir() && counts(inside, entry.file_type())? {
-            found.push(inside.to_owned());
+        if entry.file_type().is_dir() || !counts(inside) {
+            continue;
         }
+        if !entry.file_type().is_file() {
+            let path = entry.path().display();
+            return Err(io::Error::other(format!("{path} is not a regular file")));
+        }
+        found.insert(inside.to_owned());
     }
     Ok(found)
 }
@@ -79,7 +83,7 @@ pub(crate) type ClassFiles = BTreeMap<String, Vec<u8>>;
 /// Reads the class files below a folder.
 pub(crate) fn read_classes(folder: &Path) -> io::Result<ClassFiles> {
     let mut classes = ClassFiles::new();
-    for inside in counted_files(folder, &|inside, _| Ok(is_class(inside)))? {
+    for inside in counted_files(folder, &is_class)? {
         let name = inside.with_extension("").to_string_lossy().into_owned();
         classes.insert(name, read_file(&folder.join(inside))?);
     }

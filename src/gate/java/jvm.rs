@@ -16,16 +16,17 @@ const MAX_RELEASE: u64 = 64 << 10;
 
 /// The option that may be added to the project's `own`.
 pub(crate) fn quick_option<'a>(own: impl IntoIterator<Item = &'a str>) -> Option<&'static str> {
-    (!own.into_iter().any(|option| {
-        let starts = [
-            "-XX:TieredStopAtLevel",
-            "-XX:-TieredCompilation",
-            "-XX:+TieredCompilation",
-        ];
-        starts.iter().any(|start| option.starts_with(start))
-            || ["-Xint", "-Xcomp", "-server", "-client"].contains(&option)
-    }))
-    .then_some(COMPILER)
+    let is_chosen = own.into_iter().any(|option| {
+        option.contains("Tiered") || ["-Xint", "-Xcomp", "-server", "-client"].contains(&option)
+    });
+    (!is_chosen).then_some(COMPILER)
+}
+
+/// The value of a variable with options of a JVM, and these in addition.
+pub(crate) fn quick_options(commands: &Commands<'_>, variable: &str, more: &str) -> String {
+    let own = commands.variable_value(variable).unwrap_or_default();
+    let quick = quick_option(own.split_whitespace()).unwrap_or_default();
+    [own, quick, more].join(" ")
 }
 
 /// The oldest JDK that PIT runs on.

@@ -4,7 +4,6 @@
 //! code that does not compile is distinguished from a network that is not there and from anything else.
 
 mod build;
-mod cache;
 mod command;
 mod javac;
 mod poms;
@@ -17,7 +16,7 @@ pub(crate) use build::Built;
 pub use command::GRADLE_COMMAND;
 pub use poms::{PomLinks, follow_link, pom_links};
 pub(crate) use project::Project;
-pub(crate) use trouble::{MavenTrouble, NETWORK_OR_DISK, TroubleKind};
+pub(crate) use trouble::NETWORK_OR_DISK;
 
 use super::jvm;
 use super::package::PackageContext;
@@ -27,17 +26,13 @@ use crate::gate::scope::{BuildTool, Module};
 use crate::machine::facts::ProcessEnd;
 use crate::source::text::{self, of_package};
 use crate::sys::programs::is_program;
-use poms::BuildFolder;
+use memchr::memmem;
 use quick_xml::escape::partial_escape;
 use std::path::{Path, PathBuf};
 
 /// Names the class path of a module.
 const BUILD_CLASSPATH: &str =
     "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath";
-/// Options of Maven in addition to those of [`jvm::quick`]: its words are read as UTF-8.
-const MAVEN_OPTS: &str = "-Dfile.encoding=UTF-8";
-/// Variables for a call.
-type EnvVars<'a> = &'a [(&'a str, &'a str)];
 /// Arguments against a project that skips its own tests.
 const NO_SKIP: [&str; 5] = [
     "-Dmaven.main.skip=false",
@@ -50,15 +45,15 @@ const NO_SKIP: [&str; 5] = [
 /// Maven, or the command in its place, as one module uses it, here or in another checkout.
 pub(crate) struct Maven<'a> {
     context: &'a PackageContext<'a>,
+    module: &'a Module,
     /// It builds the module, not Maven.
     command: Option<&'a [String]>,
     /// The package's folder.
     pub(crate) root: PathBuf,
-    /// The module's folder in it.
-    dir: &'a str,
     /// The module's folder.
     pub(crate) home: PathBuf,
-    folder: BuildFolder,
+    /// The folder from which Maven builds the module.
+    reactor: PathBuf,
     program: PathBuf,
     options: String,
 }
@@ -83,21 +78,16 @@ impl<'a> Maven<'a> {
                 "Install Maven, or commit the Maven wrapper with `git update-index --add --chmod=+x mvnw`.",
             ));
         }
-        let own = context
-            .commands
-            .variable_value("MAVEN_OPTS")
-            .unwrap_or_default();
-        let quick = jvm::quick_option(own.split_whitespace());
-        let options = [own, quick.unwrap_or_default(), MAVEN_OPTS, recipe::LOGGERS].join(" ");
-        let dir = module.dir.as_str();
-        let (home, folder) = (module_home(root, dir), poms::locate_reactor(root, dir));
+        // Its words are read as UTF-8.
+        let more = format!("-Dfile.encoding=UTF-8 {}", recipe::LOGGERS);
+        let options = jvm::quick_options(context.commands, "MAVEN_OPTS", &more);
         Ok(Self {
             context,
+            module,
             command,
             root: root.to_owned(),
-            dir,
-            home,
-            folder,
+            home: module_home(root, &module.dir),
+            reactor: module_home(root, poms::locate_reactor(root, Path::new(&module.dir))),
             program: program.unwrap_or_default(),
             options,
         })
@@ -121,7 +111,10 @@ impl<'a> Maven<'a> {
             return self.run_command(
                 argv,
                 "tests",
-                &[("RALPH_TESTS", &classes), ("RALPH_MODULE", self.dir)],
+                &[
+                    ("RALPH_TESTS", &classes),
+                    ("RALPH_MODULE", &self.module.dir),
+                ],
             );
         }
         let tests = format!("-Dtest={}", classes.join(",").replace('.', "/"));
@@ -132,16 +125,15 @@ impl<'a> Maven<'a> {
             "-Dsurefire.failIfNoSpecifiedTests=false",
             "-DfailIfNoTests=false",
         ];
-        self.call_offline_first("test", &self.folder, &arguments)
+        self.call_for_module("test", &arguments)
     }
 
     /// Resolves artifacts (`group:artifact:version`) with their dependencies, once into ralph's cache.
     pub(crate) fn resolve_artifacts(&self, artifacts: &[String]) -> Result<Vec<String>, GateAbort> {
         let key = digest_parts(artifacts);
         let known = self.context.disk_cache("tools");
-        let find_cut = |jars: &[String]| jars.iter().find(|jar| !cache::is_whole(jar)).cloned();
         if let Some(jars) = known.recall::<Vec<String>>(&key)
-            && find_cut(&jars).is_none()
+            && jars.iter().all(|jar| is_whole(jar))
         {
             return Ok(jars);
         }
@@ -149,8 +141,8 @@ impl<'a> Maven<'a> {
             Some(argv) => self.named_artifacts(argv, artifacts)?,
             None => self.resolve_uncached(artifacts)?,
         };
-        if let Some(cut) = find_cut(&jars) {
-            let cut = text::line(&cut, 300);
+        if let Some(cut) = jars.iter().find(|jar| !is_whole(jar)) {
+            let cut = text::line(cut, 300);
             return Err(GateAbort::setup(
                 format!("The jar {cut} cannot be read to its end."),
                 format!(
@@ -168,38 +160,25 @@ impl<'a> Maven<'a> {
         let pom = work.path().join("pom.xml");
         let classpath = work.path().join("classpath");
         fs_err::write(&pom, tools_pom(artifacts))?;
-        let folder = BuildFolder {
-            root: self.root.clone(),
-            module: None,
-        };
         let pom = pom.display().to_string();
         let output = format!("-Dmdep.outputFile={}", classpath.display());
         let goals = ["-q", "-f", &pom, BUILD_CLASSPATH, &output];
-        let call = self.call_offline_first("tools", &folder, &goals)?;
-        self.must_have_got(artifacts, &call)?;
+        let call = self.call_offline_first("tools", &goals)?;
         let jars = read_paths(&classpath);
-        if jars.is_empty() {
-            let names = text::names(artifacts, 4);
-            return Err(GateAbort::setup(
-                format!("Maven named no jars for {names}."),
-                "Look at the log of the call in the gate's folder.",
-            ));
+        if !call.end.is_success() || jars.is_empty() {
+            return Err(self.lack_artifacts(artifacts, &call));
         }
         Ok(jars)
     }
 
-    fn must_have_got(&self, artifacts: &[String], call: &FinishedCall) -> Result<(), GateAbort> {
-        let Some(trouble) = self.find_trouble(call) else {
-            return Ok(());
-        };
+    /// The abort where a call did not get these artifacts.
+    fn lack_artifacts(&self, artifacts: &[String], call: &FinishedCall) -> GateAbort {
         let names = text::names(artifacts, 4);
-        Err(GateAbort::transient(
-            format!(
-                "The build could not get {names}: {}",
-                trouble.first_sentence()
-            ),
+        let reason = trouble::find_reason(&call.output, &self.root);
+        GateAbort::transient(
+            format!("The build could not get {names}: {reason}"),
             "Check the network and gates.<NAME>.pit_version, then run the gate again.",
-        ))
+        )
     }
 
     /// A folder of this call alone: several gates may ask for the same thing at the same time.
@@ -209,50 +188,54 @@ impl<'a> Maven<'a> {
         Ok(tempfile::Builder::new().prefix(prefix).tempdir_in(cache)?)
     }
 
-    /// Returns the cause of a call that failed; `None` for one that succeeded.
-    pub(crate) fn find_trouble(&self, call: &FinishedCall) -> Option<MavenTrouble> {
-        let read = if self.command.is_some() {
-            trouble::read_command
-        } else {
-            trouble::read_trouble
-        };
-        (!call.end.is_success()).then(|| read(&call.output, &self.root))
+    /// Returns the abort that a call which failed means.
+    pub(crate) fn check_end(&self, call: &FinishedCall) -> Result<(), GateAbort> {
+        if call.end.is_success() {
+            return Ok(());
+        }
+        let Module {
+            dir, build_changed, ..
+        } = self.module;
+        let module = text::module_subject(&self.context.package.name, dir);
+        Err(trouble::read_abort(
+            &call.output,
+            &self.root,
+            &module,
+            *build_changed,
+        ))
+    }
+
+    /// Calls Maven for the module and those of the reactor that it needs.
+    fn call_for_module(&self, name: &str, goals: &[&str]) -> Result<FinishedCall, GateAbort> {
+        let module = self.home.strip_prefix(&self.reactor).unwrap_or(&self.home);
+        let module = module.display().to_string();
+        if module.is_empty() {
+            return self.call_offline_first(name, goals);
+        }
+        self.call_offline_first(name, &[&["-pl", &module, "-am"], goals].concat())
     }
 
     /// Calls Maven without the network, and again with it only if something was not there.
-    fn call_offline_first(
-        &self,
-        name: &str,
-        folder: &BuildFolder,
-        goals: &[&str],
-    ) -> Result<FinishedCall, GateAbort> {
-        let call = self.call_maven(name, folder, &[&["-o"], goals].concat())?;
+    fn call_offline_first(&self, name: &str, goals: &[&str]) -> Result<FinishedCall, GateAbort> {
+        let call = self.call_maven(name, &[&["-o"], goals].concat())?;
         if call.end.is_success() || !trouble::lacks_network(&call.output) {
             return Ok(call);
         }
-        self.call_maven(&format!("{name}-online"), folder, goals)
+        self.call_maven(&format!("{name}-online"), goals)
     }
 
-    fn call_maven(
-        &self,
-        name: &str,
-        folder: &BuildFolder,
-        goals: &[&str],
-    ) -> Result<FinishedCall, GateAbort> {
+    fn call_maven(&self, name: &str, goals: &[&str]) -> Result<FinishedCall, GateAbort> {
         let mut command = vec![
             self.program.display().to_string(),
             "-B".to_owned(),
             "-Dstyle.color=never".to_owned(),
         ];
         command.extend_from_slice(&self.context.settings.maven_args);
-        if let Some(module) = &folder.module {
-            command.extend(["-pl".to_owned(), module.clone(), "-am".to_owned()]);
-        }
         command.extend(goals.iter().chain(&NO_SKIP).map(|arg| (*arg).to_owned()));
         self.start_program(
             &format!("maven-{name}"),
             command,
-            &folder.root,
+            &self.reactor,
             &[("MAVEN_OPTS", &self.options)],
         )
     }
@@ -263,7 +246,7 @@ impl<'a> Maven<'a> {
         name: &str,
         argv: Vec<String>,
         cwd: &Path,
-        variables: EnvVars<'_>,
+        variables: &[(&str, &str)],
     ) -> Result<FinishedCall, GateAbort> {
         let call = self
             .context
@@ -285,12 +268,19 @@ impl<'a> Maven<'a> {
 }
 
 /// A module's folder in its package's.
-pub(crate) fn module_home(root: &Path, dir: &str) -> PathBuf {
-    if dir.is_empty() {
-        root.to_owned()
-    } else {
-        root.join(dir)
-    }
+pub(crate) fn module_home(root: &Path, dir: impl AsRef<Path>) -> PathBuf {
+    // An empty folder would leave a slash at the end.
+    root.join(dir).components().collect()
+}
+
+/// The mark at the end of a jar (APPNOTE 4.3.16).
+const END_OF_JAR: &[u8] = b"PK\x05\x06";
+
+/// True unless the entry is a jar whose end is missing: a download or a disk may have cut it off.
+fn is_whole(jar: &str) -> bool {
+    let jar = Path::new(jar);
+    jar.extension().is_none_or(|extension| extension != "jar")
+        || fs_err::read(jar).is_ok_and(|bytes| memmem::rfind(&bytes, END_OF_JAR).is_some())
 }
 
 /// The entries of a class path file.

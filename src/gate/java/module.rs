@@ -10,7 +10,7 @@ use super::class_file::{ClassFile, source_of};
 use super::context::ModuleContext;
 use super::coverage_map::top_level;
 use super::jvm;
-use super::maven::{GRADLE_COMMAND, Maven, MavenTrouble};
+use super::maven::{GRADLE_COMMAND, Maven};
 use super::package::PackageContext;
 use crate::config;
 use crate::gate::files::is_older;
@@ -52,8 +52,8 @@ pub(crate) fn judge_module(
     let watch = Stopwatch::start();
     let built = maven.build_module();
     let (phase, note) = match &built {
-        Ok(Ok((_, phase))) => *phase,
-        _ => ("compile", ""),
+        Ok((_, phase)) => *phase,
+        Err(_) => ("compile", ""),
     };
     result.trace.phases.push(TracePhase {
         module: text::module_path(&context.package.name, &module.dir),
@@ -61,7 +61,7 @@ pub(crate) fn judge_module(
         millis: watch.millis(),
         note: note.to_owned(),
     });
-    let (built, _) = &built?.map_err(|trouble| blame_build_failure(context, module, trouble))?;
+    let (built, _) = &built.map_err(|abort| blame_build_failure(context, module, abort))?;
     let folders = built
         .class_folders()
         .into_iter()
@@ -115,9 +115,8 @@ fn names_pit(bytes: &[u8]) -> bool {
 fn blame_build_failure(
     context: &PackageContext<'_>,
     module: &Module,
-    trouble: MavenTrouble,
+    abort: GateAbort,
 ) -> GateAbort {
-    let abort = trouble.into_abort(&context.package.name, &module.dir, module.build_changed);
     let is_clean = context.settings.folder == config::GateFolder::Clean;
     let in_place = format!(
         "If the build needs files that git does not hold, name them under gates.{0}.keep, or set gates.{0}.where: in-place.",

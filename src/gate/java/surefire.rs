@@ -8,6 +8,7 @@
 //! JUnit 4 count only on classes, because PIT does not see those of methods.
 
 use super::xml::Node;
+use regex_lite::{Captures, Regex};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -47,9 +48,8 @@ pub(crate) struct Surefire {
 
 /// Reads the settings from an effective `<project>`.
 pub(crate) fn read_surefire(project: &Node) -> Surefire {
-    let plugin = find_plugin(project, "maven-surefire-plugin");
-    let failsafe = find_plugin(project, "maven-failsafe-plugin")
-        .into_iter()
+    let plugin = find_plugins(project, "maven-surefire-plugin").next();
+    let failsafe = find_plugins(project, "maven-failsafe-plugin")
         .flat_map(|plugin| plugin.children_at(&["executions"]).iter().chain([plugin]));
     let execution = plugin.and_then(|plugin| {
         let running = plugin
@@ -61,8 +61,8 @@ pub(crate) fn read_surefire(project: &Node) -> Surefire {
     });
     let empty = Node::default();
     let configuration = execution
-        .and_then(|execution| execution.first_child("configuration"))
-        .or_else(|| plugin.and_then(|plugin| plugin.first_child("configuration")))
+        .and_then(|execution| execution.element_at(&["configuration"]))
+        .or_else(|| plugin.and_then(|plugin| plugin.element_at(&["configuration"])))
         .unwrap_or(&empty);
     let setting = |name: &str| {
         configuration
@@ -99,26 +99,24 @@ pub(crate) fn read_surefire(project: &Node) -> Surefire {
     }
     let found = NOT_CARRIED
         .split(' ')
-        .filter(|name| configuration.first_child(name).is_some());
+        .filter(|name| configuration.element_at(&[name]).is_some());
     surefire.not_passed_to_pit.extend(found.map(str::to_owned));
-    for (name, patterns) in [
-        ("excludes", &surefire.excludes),
-        ("includes", &surefire.includes),
-    ] {
-        if has_odd_pattern(patterns) {
-            let name = format!("{name} with %regex[] or !");
-            surefire.not_passed_to_pit.insert(name);
-        }
+    if has_odd_pattern(&surefire.excludes) {
+        let name = "excludes with %regex[] or !".to_owned();
+        surefire.not_passed_to_pit.insert(name);
     }
     if has_odd_pattern(&surefire.includes) {
+        let name = "includes with %regex[] or !".to_owned();
+        surefire.not_passed_to_pit.insert(name);
         surefire.includes.clear();
     }
     surefire
 }
 
-fn find_plugin<'p>(project: &'p Node, name: &str) -> Option<&'p Node> {
-    let mut plugins = project.children_at(&["build", "plugins"]).iter();
-    plugins.find(|plugin| plugin.text_at(&["artifactId"]) == Some(name))
+/// The plugins of this name in an effective `<project>`.
+pub(crate) fn find_plugins<'p>(project: &'p Node, name: &str) -> impl Iterator<Item = &'p Node> {
+    let plugins = project.children_at(&["build", "plugins"]).iter();
+    plugins.filter(move |plugin| plugin.text_at(&["artifactId"]) == Some(name))
 }
 
 /// True if a pattern is a regular expression or a negation.
@@ -146,33 +144,25 @@ pub(crate) fn list_texts(nodes: &[Node]) -> Vec<String> {
 }
 
 fn read_variables(nodes: &[Node]) -> BTreeMap<String, String> {
-    nodes
-        .iter()
-        .map(|node| {
-            let value = node.text.replace("${surefire.forkNumber}", "1");
-            (node.name.clone(), value)
-        })
-        .collect()
+    let mut variables = BTreeMap::new();
+    for node in nodes {
+        let value = node.text.replace("${surefire.forkNumber}", "1");
+        variables.insert(node.name.clone(), value);
+    }
+    variables
 }
 
 /// Replaces each `@{name}` (Surefire's late placeholders) and `${name}` that is a property of the project once its
 /// goals have run (`dependency:properties` sets the paths of agents).
 fn fill_properties(line: &str, project: &Node) -> String {
-    let mut out = String::new();
-    let mut rest = line;
-    while let Some(at) = rest.find("@{").into_iter().chain(rest.find("${")).min() {
-        let (before, placeholder) = rest.split_at(at);
-        out.push_str(before);
-        let Some((name, after)) = placeholder[2..].split_once('}') else {
-            return out + placeholder;
-        };
-        match project.element_at(&["properties", name]) {
-            Some(property) => out.push_str(&property.text),
-            None => out.extend([&placeholder[..2], name, "}"]),
-        }
-        rest = after;
-    }
-    out + rest
+    let Ok(placeholder) = Regex::new(r"[@$]\{([^}]*)\}") else {
+        return line.to_owned();
+    };
+    let filled = placeholder.replace_all(line, |found: &Captures<'_>| {
+        let property = project.element_at(&["properties", &found[1]]);
+        property.map_or(found[0].to_owned(), |property| property.text.clone())
+    });
+    filled.into_owned()
 }
 
 /// Splits a line of arguments at white space outside quotes; drops those that PIT's JVMs may not have.

@@ -39,11 +39,8 @@ pub(crate) fn find_test_classes(
 ) -> TestClasses {
     let roots = source_roots(project, home);
     let tests = classes.keys().filter(|stem| {
-        let nested = stem
-            .rsplit('/')
-            .next()
-            .is_some_and(|name| name.contains('$'));
-        !nested
+        let name = stem.rsplit('/').next().unwrap_or_default();
+        !name.contains('$')
             && LANGUAGES.iter().any(|(_, end): &(&str, &str)| {
                 roots
                     .iter()
@@ -61,19 +58,16 @@ pub(crate) fn find_test_classes(
 /// True if a folder of a module holds sources of tests.
 pub(crate) fn has_test_sources(project: &Project, home: &Path) -> io::Result<bool> {
     for root in source_roots(project, home) {
-        if holds_sources(&root)? {
+        if !counted_files(&root, &is_source)?.is_empty() {
             return Ok(true);
         }
     }
     Ok(false)
 }
 
-fn holds_sources(root: &Path) -> io::Result<bool> {
-    let sources = counted_files(root, &|inside, _| {
-        let end = inside.extension().and_then(OsStr::to_str);
-        Ok(LANGUAGES.iter().any(|language| end == Some(language.1)))
-    })?;
-    Ok(!sources.is_empty())
+fn is_source(file: &Path) -> bool {
+    let end = file.extension().and_then(OsStr::to_str);
+    LANGUAGES.iter().any(|language| end == Some(language.1))
 }
 
 /// The folders of a module that may hold sources of tests.
@@ -106,15 +100,13 @@ fn class_patterns<'a>(all: impl Iterator<Item = &'a str>) -> GlobSet {
     let mut set = GlobSetBuilder::new();
     for pattern in all.filter(|pattern| !pattern.starts_with(['%', '!'])) {
         let pattern = pattern.split('#').next().unwrap_or_default();
-        let mut ends = ["*", "class"]
-            .into_iter()
-            .chain(LANGUAGES.map(|(_, end)| end));
-        let stem = ends.find_map(|end| {
-            let stem = pattern.strip_suffix(end)?.strip_suffix('.')?;
+        let stem = match pattern.rsplit_once('.') {
             // `a.b.*` is what a package holds, `FooSpec.*` a file.
-            (end != "*" || stem.contains('/') || !stem.contains('.')).then_some(stem)
-        });
-        let stem = stem.unwrap_or(pattern);
+            Some((stem, "*")) if stem.contains('/') || !stem.contains('.') => stem,
+            Some((stem, "class")) => stem,
+            Some((stem, end)) if LANGUAGES.iter().any(|language| language.1 == end) => stem,
+            _ => pattern,
+        };
         let anchored = if stem.contains('/') {
             stem.to_owned()
         } else {
@@ -129,7 +121,8 @@ fn class_patterns<'a>(all: impl Iterator<Item = &'a str>) -> GlobSet {
 
 #[cfg(test)]
 mod tests {
-    use super::{class_patterns, holds_sources, runs_class};
+    use super::{class_patterns, has_test_sources, runs_class};
+    use crate::gate::java::maven::Project;
     use crate::gate::java::surefire::Surefire;
 
     fn told(names: &[&str]) -> Vec<String> {
@@ -138,14 +131,15 @@ mod tests {
 
     #[test]
     fn a_folder_that_git_keeps_empty_holds_no_sources() {
-        let root = tempfile::tempdir().unwrap();
-        let folder = root.path().join("com/acme");
-        assert!(!holds_sources(&folder).unwrap());
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join("src/test/kotlin/com/acme");
+        let has_sources = || has_test_sources(&Project::default(), home.path()).unwrap();
+        assert!(!has_sources());
         fs_err::create_dir_all(&folder).unwrap();
         fs_err::write(folder.join(".gitkeep"), "").unwrap();
-        assert!(!holds_sources(root.path()).unwrap());
+        assert!(!has_sources());
         fs_err::write(folder.join("Flow.kt"), "").unwrap();
-        assert!(holds_sources(root.path()).unwrap());
+        assert!(has_sources());
     }
 
     #[test]

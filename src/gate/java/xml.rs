@@ -26,15 +26,11 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// The first child of that name.
-    pub(crate) fn first_child(&self, name: &str) -> Option<&Self> {
-        self.children.iter().find(|child| child.name == name)
-    }
-
-    /// The element at the end of a way of names.
+    /// The first element at the end of a way of names.
     pub(crate) fn element_at(&self, way: &[&str]) -> Option<&Self> {
-        way.iter()
-            .try_fold(self, |node, name| node.first_child(name))
+        way.iter().try_fold(self, |node, name| {
+            node.children.iter().find(|child| child.name == *name)
+        })
     }
 
     /// The text at the end of a way of names, when there is any.

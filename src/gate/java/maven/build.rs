@@ -2,34 +2,44 @@
 //!
 //! The compiler replaces Maven only if a proof for all that is not Java exists and only Java files changed since; all that it
 //! cannot do, Maven does from nothing.
+//!
+//! The key of a module covers all files of the package that are not Java, `.mvn` there and above, and the settings of the user.
+//! POMs outside of the package are in its checkout, and outputs are used only while no file of that but Java changes.
 
+use super::super::jvm::jdk_version;
 use super::super::xml;
-use super::javac::Javac;
 use super::project::{self, is_unusual};
 use super::recipe::{self, Recipe};
-use super::trouble::MavenTrouble;
-use super::{BUILD_CLASSPATH, Maven, Project, cache, module_home, read_paths};
+use super::{BUILD_CLASSPATH, Maven, Project, digest_parts, module_home, read_paths};
 use crate::config::Recompile;
 use crate::gate::scope::Module;
-use crate::gate::{ChangedJava, GateAbort, OutputState};
-use crate::source::text::module_name;
+use crate::gate::{GateAbort, OutputState};
+use crate::source::digest;
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// The calls by which the JDK's compiler makes what Maven makes; `None` if it was seen not to.
-type Proof = Option<Recipe>;
-/// The kind of facts that proofs are.
-const PROOFS: &str = "recompilable";
+/// Files above a package, and in the home of the user, that change what Maven does.
+const SETTINGS: [&str; 5] = [
+    ".mvn/maven.config",
+    ".mvn/jvm.config",
+    ".mvn/extensions.xml",
+    ".m2/settings.xml",
+    ".m2/toolchains.xml",
+];
 /// Writes the effective POM of a module.
 const EFFECTIVE_POM: &str = "org.apache.maven.plugins:maven-help-plugin:3.4.0:effective-pom";
 
 /// A module that compiled.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Built {
     /// Its test class path without its own classes.
     pub(crate) classpath: Vec<String>,
     /// Its effective POM.
     pub(crate) project: Project,
-    /// A digest of all that its outputs depend on beside its sources.
+    /// The calls by which the JDK's compiler makes what Maven makes; `None` if it was not seen to.
+    pub(super) recipe: Option<Recipe>,
+    /// A digest of all that its outputs depend on except its sources.
+    #[serde(skip)]
     pub(crate) key: String,
 }
 
@@ -71,43 +81,47 @@ impl Built {
 pub(crate) type BuildPhase = (&'static str, &'static str);
 
 impl Maven<'_> {
-    /// Compiles the module with its tests and the modules of the reactor that it needs. The inner error is the reason why
-    /// it does not compile.
-    pub(crate) fn build_module(
-        &self,
-    ) -> Result<Result<(Built, BuildPhase), MavenTrouble>, GateAbort> {
+    /// Compiles the module with its tests and the modules of the reactor that it needs.
+    pub(crate) fn build_module(&self) -> Result<(Built, BuildPhase), GateAbort> {
         if let Some(argv) = self.command {
             return self.build_by_command(argv);
         }
         let key = self.module_key();
-        let known: Option<(Vec<String>, Project)> = self.context.disk_cache("modules").recall(&key);
+        let known: Option<Built> = self.context.disk_cache("modules").recall(&key);
+        let is_refused = known.as_ref().is_some_and(|built| built.recipe.is_none());
         // An extension of Maven's core may take versions, and with them settings of the tests, from git.
         let is_extended = self
             .root
             .ancestors()
             .any(|at| at.join(".mvn/extensions.xml").is_file());
-        if let Some((classpath, project)) = known.filter(|_| !is_extended) {
-            let built = self.keyed_build(&key, classpath, project);
+        if let Some(mut built) = known.filter(|_| !is_extended) {
+            built.key = build_key(&key, &built.project, &built.classpath);
             match self.context.ports.checkouts.output_state(&built.key) {
                 OutputState::Current => {
                     let note = "nothing had changed: Maven was not called";
-                    return Ok(Ok((built, ("compile", note))));
+                    return Ok((built, ("compile", note)));
                 }
-                OutputState::Java(stale) if self.recompile_changes(&built, &stale)? => {
-                    let note = "javac compiled what had changed: Maven was not called";
-                    return Ok(Ok((built, ("compile", note))));
+                OutputState::Java(stale) => {
+                    if let Some(recipe) = &built.recipe
+                        && self.recompile_sources(&built.project, recipe, &stale)?
+                    {
+                        let note = "javac compiled what had changed: Maven was not called";
+                        return Ok((built, ("compile", note)));
+                    }
                 }
-                OutputState::Java(_) | OutputState::Nothing => {}
+                OutputState::Nothing => {}
             }
         }
-        self.build_by_maven(&key)
+        self.build_by_maven(&key, is_refused)
     }
 
-    /// The build from nothing, which also names the class path and the effective POM.
+    /// The build from nothing, which also names the class path and the effective POM. A compiler that `is_refused` is not
+    /// tried again.
     fn build_by_maven(
         &self,
         key: &str,
-    ) -> Result<Result<(Built, BuildPhase), MavenTrouble>, GateAbort> {
+        is_refused: bool,
+    ) -> Result<(Built, BuildPhase), GateAbort> {
         self.context.ports.checkouts.clear_outputs(&self.root)?;
         let work = self.call_folder("module-")?;
         let classpath = work.path().join("classpath");
@@ -122,14 +136,12 @@ impl Maven<'_> {
             &to_classpath,
             &to_effective,
         ];
-        let call = self.call_offline_first("resolve", &self.folder, &goals)?;
-        if let Some(trouble) = self.find_trouble(&call) {
-            return Ok(Err(trouble));
-        }
+        let call = self.call_for_module("resolve", &goals)?;
+        self.check_end(&call)?;
         let project =
             xml::read_file(&effective).and_then(|root| project::read_project(&root, &self.home));
         let Some(mut project) = project.filter(|_| classpath.is_file()) else {
-            let module = module_name(&self.context.package.name, self.dir);
+            let module = self.context.module_label(&self.module.dir);
             return Err(GateAbort::setup(
                 format!(
                     "Maven ended well but wrote no class path or no effective POM for {module}."
@@ -139,69 +151,86 @@ impl Maven<'_> {
         };
         let jdk = project.surefire.jdk.take();
         project.surefire.jdk = jdk.or_else(|| recipe::find_toolchain(&call.output));
-        let module = (read_paths(&classpath), project);
-        self.context.disk_cache("modules").remember(key, &module)?;
-        let built = self.keyed_build(key, module.0, module.1);
-        let note = if self.prove_compiler(&built, &call.output)? {
+        let classpath = read_paths(&classpath);
+        let recipe = if is_refused {
+            None
+        } else {
+            self.prove_compiler(&project, &call.output)?
+        };
+        let note = if recipe.is_some() {
             "compiled and resolved; javac was seen to make the same classes"
         } else {
             "compiled and resolved"
         };
-        Ok(Ok((built, ("resolve", note))))
-    }
-
-    /// A module with the key of its outputs; `module` is the key of the module itself.
-    fn keyed_build(&self, module: &str, classpath: Vec<String>, project: Project) -> Built {
-        // Outputs made without the other goals must not serve a gate that wants those goals to run.
-        let mode = format!("{:?}", self.context.settings.recompile);
-        let tests = format!("{:?}", project.surefire);
-        let key = cache::build_key(module, &[&self.options, &mode, &tests], &classpath);
-        Built {
+        let built = Built {
+            key: build_key(key, &project, &classpath),
             classpath,
             project,
-            key,
-        }
+            recipe,
+        };
+        self.context.disk_cache("modules").remember(key, &built)?;
+        Ok((built, ("resolve", note)))
     }
 
-    /// Compiles without Maven what changed; false if that is not proven to be the same.
-    fn recompile_changes(&self, built: &Built, stale: &ChangedJava) -> Result<bool, GateAbort> {
-        let proof: Option<Proof> = self.context.disk_cache(PROOFS).recall(&built.key);
-        let recipe = proof.flatten();
-        let javac = recipe
-            .as_ref()
-            .and_then(|recipe| self.find_compiler(built, recipe));
-        javac.map_or(Ok(false), |javac| javac.recompile_sources(stale))
-    }
-
-    /// Looks once whether the JDK's compiler makes what Maven just made, for the changes to come.
-    fn prove_compiler(&self, built: &Built, log: &str) -> Result<bool, GateAbort> {
-        let proofs = self.context.disk_cache(PROOFS);
-        let is_refused = proofs.recall::<Proof>(&built.key) == Some(None);
-        if is_refused || !self.context.ports.checkouts.keeps_java_outputs() {
-            return Ok(false);
-        }
-        let mut recipe = recipe::read_log(log);
-        let javac = recipe
-            .as_ref()
-            .and_then(|recipe| self.find_compiler(built, recipe));
-        let proven = javac.map_or(Ok(false), |javac| javac.proves_equal())?;
-        recipe = recipe.filter(|_| proven);
-        proofs.remember(&built.key, &recipe)?;
-        Ok(proven)
-    }
-
-    /// The compiler, if it may take Maven's place.
-    fn find_compiler<'b>(&'b self, built: &'b Built, recipe: &'b Recipe) -> Option<Javac<'b>> {
+    /// Looks whether the JDK's compiler makes what Maven just made, and returns its calls for the changes to come; `None`
+    /// if it does not, or may not take Maven's place.
+    fn prove_compiler(&self, project: &Project, log: &str) -> Result<Option<Recipe>, GateAbort> {
         let settings = self.context.settings;
+        let Some(recipe) = recipe::read_log(log) else {
+            return Ok(None);
+        };
         let may_replace_maven = match settings.recompile {
             Recompile::Auto => recipe.reads_no_other_java(),
             Recompile::Javac => true,
             Recompile::Maven => false,
         };
-        let is_plain = built.project.compiles_plainly
-            && !settings.maven_args.iter().any(|one| is_unusual(one));
-        let javac = Javac::new(self, &built.project, recipe);
-        javac.filter(|_| may_replace_maven && is_plain)
+        let is_proven = may_replace_maven
+            && self.context.ports.checkouts.keeps_java_outputs()
+            && project.compiles_plainly
+            && !settings.maven_args.iter().any(|one| is_unusual(one))
+            && self.proves_equal(project, &recipe)?;
+        Ok(is_proven.then_some(recipe))
+    }
+
+    /// The key of the module.
+    fn module_key(&self) -> String {
+        let (root, environment) = (&self.root, self.context.commands.child_environment());
+        let (settings, checkouts) = (self.context.settings, self.context.ports.checkouts);
+        let mut parts = vec![
+            root.display().to_string(),
+            self.module.dir.clone(),
+            self.program.display().to_string(),
+            self.options.clone(),
+            settings.maven_args.join("\0"),
+            // Outputs made without the other goals must not serve a gate that wants those goals to run.
+            format!("{:?}", settings.recompile),
+            // A compiler that was not tried is not one that was refused.
+            checkouts.keeps_java_outputs().to_string(),
+            self.jdk_state(),
+        ];
+        parts.extend(
+            environment
+                .iter()
+                .map(|(name, value)| format!("{name}={value}")),
+        );
+        parts.extend(checkouts.other_files(root));
+        let home = environment.get("HOME").map(Path::new);
+        for folder in root.ancestors().chain(home) {
+            for name in SETTINGS {
+                let file = folder.join(name);
+                let content = fs_err::read(&file).unwrap_or_default();
+                parts.extend([file.display().to_string(), digest(&content)]);
+            }
+        }
+        digest_parts(parts)
+    }
+
+    /// The compiler and the version of its JDK.
+    pub(super) fn jdk_state(&self) -> String {
+        let javac = self.javac_path();
+        let place = fs_err::canonicalize(&javac).unwrap_or_default();
+        let version = jdk_version(&javac).unwrap_or_default();
+        format!("{}\0{version}", place.display())
     }
 
     /// The compiler of the JDK that Maven's start script takes.
@@ -211,5 +240,39 @@ impl Maven<'_> {
             Some(home) => PathBuf::from(home).join("bin/javac"),
             None => commands.find_program("javac").unwrap_or_default(),
         }
+    }
+}
+
+/// The key of a module's outputs: the module's own, the settings of its tests, and every jar as it is.
+pub(super) fn build_key(module: &str, project: &Project, classpath: &[String]) -> String {
+    let mut parts = vec![module.to_owned(), format!("{:?}", project.surefire)];
+    for entry in classpath {
+        parts.push(entry.clone());
+        // A folder of the reactor may not be there before the build: it counts by its name alone.
+        let jar = fs_err::metadata(entry)
+            .ok()
+            .filter(std::fs::Metadata::is_file);
+        let jar = jar.map(|data| format!("{:?}", (data.len(), data.modified().ok())));
+        parts.push(jar.unwrap_or_default());
+    }
+    digest_parts(parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Project, build_key};
+
+    #[test]
+    fn a_jar_that_changes_makes_another_build_and_a_folder_that_the_build_makes_does_not() {
+        let home = tempfile::tempdir().unwrap();
+        let at = |name: &str| home.path().join(name).display().to_string();
+        let classpath = [at("a.jar"), at("sibling/target/classes")];
+        let key = || build_key("m", &Project::default(), &classpath);
+        fs_err::write(&classpath[0], "1").unwrap();
+        let before = key();
+        fs_err::create_dir_all(&classpath[1]).unwrap();
+        assert_eq!(key(), before);
+        fs_err::write(&classpath[0], "22").unwrap();
+        assert_ne!(key(), before);
     }
 }

@@ -11,9 +11,8 @@
 
 use super::super::jvm;
 use super::super::surefire::Surefire;
-use super::build::{BuildPhase, Built};
-use super::trouble::MavenTrouble;
-use super::{EnvVars, Maven, Project, cache, digest_parts};
+use super::build::{BuildPhase, Built, build_key};
+use super::{Maven, Project, digest_parts};
 use crate::gate::GateAbort;
 use crate::gate::commands::FinishedCall;
 use crate::source::text;
@@ -29,6 +28,18 @@ pub const GRADLE_COMMAND: &str =
     r#"classpath_command: [./gradlew, --init-script, "{init_script}", --quiet, ralphClasspath]"#;
 /// The beginning of the line with the answer.
 const MARK: &str = "ralph-classpath: ";
+
+/// A kind of place that the answer may name: its words, and a condition on its real path and on whether that is in the package.
+type PlaceRule = (&'static str, fn(&Path, bool) -> bool);
+const FOLDER: PlaceRule = ("folder of the package", |place, inside| {
+    place.is_dir() && inside
+});
+const ENTRY: PlaceRule = ("jar or folder of the package", |place, inside| {
+    place.is_file() || place.is_dir() && inside
+});
+const TOOL: PlaceRule = ("jar outside of the package", |place, inside| {
+    place.is_file() && !inside
+});
 
 /// The answer of the command.
 #[derive(Default, Deserialize)]
@@ -56,19 +67,17 @@ impl Maven<'_> {
     pub(super) fn build_by_command(
         &self,
         argv: &[String],
-    ) -> Result<Result<(Built, BuildPhase), MavenTrouble>, GateAbort> {
+    ) -> Result<(Built, BuildPhase), GateAbort> {
         self.context.ports.checkouts.clear_outputs(&self.root)?;
         let call = self.run_command(argv, "classpath", &[])?;
-        if let Some(trouble) = self.find_trouble(&call) {
-            return Ok(Err(trouble));
-        }
+        self.check_end(&call)?;
         let built =
             read_answer(&call.output).and_then(|answer| self.validate_answer(&answer, argv));
         let phase = (
             "compile",
             "classpath_command compiled it and named its class path",
         );
-        Ok(Ok((built.map_err(|why| self.invalid_answer(&why))?, phase)))
+        Ok((built.map_err(|why| self.invalid_answer(&why))?, phase))
     }
 
     /// As [`Maven::resolve_artifacts`].
@@ -82,21 +91,16 @@ impl Maven<'_> {
             "artifacts",
             &[("RALPH_ARTIFACTS", &artifacts.join(" "))],
         )?;
-        self.must_have_got(artifacts, &call)?;
+        if !call.end.is_success() {
+            return Err(self.lack_artifacts(artifacts, &call));
+        }
         let jars = read_answer(&call.output)
             .and_then(|answer| self.resolve_jars(artifacts, &answer.artifacts));
         jars.map_err(|why| self.invalid_answer(&why))
     }
 
     fn resolve_jars(&self, artifacts: &[String], named: &[String]) -> Result<Vec<String>, String> {
-        let jars = named
-            .iter()
-            .map(|jar| {
-                self.resolve_place(jar, "jar outside of the package", |place, inside| {
-                    place.is_file() && !inside
-                })
-            })
-            .collect::<Result<Vec<_>, _>>()?;
+        let jars = self.resolve_places(named, TOOL)?;
         for artifact in artifacts {
             let (_, name) = artifact.split_once(':').unwrap_or_default();
             let end = format!("/{}.jar", name.replace(':', "-"));
@@ -112,7 +116,7 @@ impl Maven<'_> {
         &self,
         argv: &[String],
         name: &str,
-        variables: EnvVars<'_>,
+        variables: &[(&str, &str)],
     ) -> Result<FinishedCall, GateAbort> {
         let folder = &self.context.request.folder;
         let script = folder.join("ralph-classpath.init.gradle");
@@ -123,14 +127,12 @@ impl Maven<'_> {
             .iter()
             .map(|argument| argument.replace("{init_script}", &script))
             .collect();
-        let own = self
-            .context
-            .commands
-            .variable_value("GRADLE_OPTS")
-            .unwrap_or_default();
-        let quick = jvm::quick_option(own.split_whitespace()).unwrap_or_default();
         // A daemon of Gradle's that is there already would build out of sight.
-        let gradle = [own, quick, "-Dorg.gradle.daemon=false"].join(" ");
+        let gradle = jvm::quick_options(
+            self.context.commands,
+            "GRADLE_OPTS",
+            "-Dorg.gradle.daemon=false",
+        );
         let variables = [variables, &[("GRADLE_OPTS", &gradle)]].concat();
         self.start_program(&format!("command-{name}"), argv, &self.root, &variables)
     }
@@ -138,7 +140,7 @@ impl Maven<'_> {
     fn invalid_answer(&self, why: &str) -> GateAbort {
         let (gate, module) = (
             &self.context.request.name,
-            self.context.module_label(self.dir),
+            self.context.module_label(&self.module.dir),
         );
         GateAbort::setup(
             format!("gates.{gate}.classpath_command for {module} {why}."),
@@ -151,7 +153,7 @@ impl Maven<'_> {
         let mut found = answer
             .modules
             .iter()
-            .filter(|module| module.path == self.dir);
+            .filter(|module| module.path == self.module.dir);
         let (Some(module), None) = (found.next(), found.next()) else {
             return Err(format!(
                 "names {} modules, and not once this one",
@@ -159,64 +161,49 @@ impl Maven<'_> {
             ));
         };
         let project = Project {
-            classes: self.resolve_folder(&module.classes)?,
-            test_classes: self.resolve_folder(&module.test_classes)?,
+            classes: self.resolve_place(&module.classes, FOLDER)?,
+            test_classes: self.resolve_place(&module.test_classes, FOLDER)?,
             sources: self.resolve_sources(module.sources.as_deref(), "src/main/java")?,
             test_sources: self.resolve_sources(module.test_sources.as_deref(), "src/test/java")?,
-            compiles_plainly: false,
-            resources: Vec::new(),
-            test_resources: Vec::new(),
             surefire: Surefire {
                 more_classpath: Vec::new(),
                 ..module.tests.clone()
             },
+            ..Project::default()
         };
         let [classes, tests] = [&project.classes, &project.test_classes].map(Path::new);
         if classes.starts_with(tests) || tests.starts_with(classes) {
             return Err("names one folder of classes in the other".to_owned());
         }
-        let classpath: Vec<String> = module
-            .classpath
-            .iter()
-            .map(|named| {
-                self.resolve_place(named, "jar or folder of the package", |place, inside| {
-                    place.is_file() || place.is_dir() && inside
-                })
-            })
-            .collect::<Result<_, _>>()?;
+        let classpath = self.resolve_places(&module.classpath, ENTRY)?;
         let key = digest_parts([
             self.root.display().to_string(),
             argv.join("\0"),
             format!("{module:?}"),
-            cache::jdk_state(&self.javac_path()),
+            self.jdk_state(),
         ]);
         Ok(Built {
-            key: cache::build_key(&key, &[], &classpath),
+            key: build_key(&key, &project, &classpath),
             classpath,
             project,
-        })
-    }
-
-    fn resolve_folder(&self, named: &str) -> Result<String, String> {
-        self.resolve_place(named, "folder of the package", |place, inside| {
-            place.is_dir() && inside
+            recipe: None,
         })
     }
 
     fn resolve_sources(&self, named: Option<&str>, usual: &str) -> Result<String, String> {
         match named {
-            Some(named) => self.resolve_folder(named),
+            Some(named) => self.resolve_place(named, FOLDER),
             None => Ok(self.home.join(usual).display().to_string()),
         }
     }
 
-    /// Returns the place that a path names. `fits` gets its real path, and whether that is in the package's directory.
-    fn resolve_place(
-        &self,
-        named: &str,
-        what: &str,
-        fits: impl Fn(&Path, bool) -> bool,
-    ) -> Result<String, String> {
+    fn resolve_places(&self, named: &[String], rule: PlaceRule) -> Result<Vec<String>, String> {
+        let places = named.iter().map(|named| self.resolve_place(named, rule));
+        places.collect()
+    }
+
+    /// Returns the place that a path names.
+    fn resolve_place(&self, named: &str, (what, fits): PlaceRule) -> Result<String, String> {
         let wrong = || format!("names `{}`, which is no {what}", text::line(named, 300));
         let real = |path: &Path| fs_err::canonicalize(path).map_err(|_| wrong());
         let (place, home) = (
@@ -230,8 +217,7 @@ impl Maven<'_> {
             && !named.is_empty()
             && !named.contains(|c: char| c == ':' || text::is_hidden(c));
         let is_kept = inside.is_some() || !place.starts_with(home);
-        let fits = is_usable && is_kept && fits(&place, inside.is_some());
-        if fits {
+        if is_usable && is_kept && fits(&place, inside.is_some()) {
             Ok(found.display().to_string())
         } else {
             Err(wrong())
@@ -257,7 +243,7 @@ fn read_answer(output: &str) -> Result<CommandAnswer, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::trouble::read_command;
+    use super::super::trouble::read_abort;
     use super::read_answer;
     use crate::gate::GateAbort;
     use std::path::Path;
@@ -316,9 +302,13 @@ mod tests {
         let gradle = "\nFAILURE: Build failed with an exception.\n\n* What went wrong:\n";
         let javac =
             "/w/p/src/main/java/Foo.java:4: error: ';' expected\n  int x\n       ^\n1 error\n";
-        let told = |output: &str, build_changed| match read_command(output, Path::new("/w/p"))
-            .into_abort("p", "core", build_changed)
-        {
+        let module = "Module core of package p";
+        let told = |output: &str, build_changed| match read_abort(
+            output,
+            Path::new("/w/p"),
+            module,
+            build_changed,
+        ) {
             GateAbort::Fail { reasons } => format!("fail {}", reasons.join("|")),
             GateAbort::Error { why, transient, .. } => format!("{transient} {why}"),
         };

@@ -2,7 +2,7 @@
 //!
 //! It compiles the sources that a change reaches into a temporary folder. A build is proven when it makes every class file of
 //! the module again byte for byte, and all other files among them are copies of resources or `package-info.class`, which
-//! Maven makes itself. Where [`Javac::recompile_sources`] answers `false` the outputs must be discarded.
+//! Maven makes itself. Where [`Maven::recompile_sources`] answers `false` the outputs must be discarded.
 
 mod reached;
 mod source_set;
@@ -11,52 +11,47 @@ mod tests;
 
 use super::recipe::Recipe;
 use super::{Maven, Project};
-use crate::gate::java::classes::read_file;
+use crate::gate::java::classes::{counted_files, read_file};
 use crate::gate::java::jvm;
 use crate::gate::{ChangedJava, GateAbort};
 use reached::{ClassNames, ReachedSources};
-use source_set::{SourceSet, files_below, is_package_info};
+use source_set::{SourceSet, is_package_info};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// The compiler for one module.
-pub(super) struct Javac<'a> {
-    maven: &'a Maven<'a>,
-    main: SourceSet<'a>,
-    tests: SourceSet<'a>,
+/// Production code and tests of a module, as the recipe compiles them.
+fn source_sets<'a>(project: &'a Project, recipe: &'a Recipe) -> [SourceSet<'a>; 2] {
+    let main = SourceSet {
+        arguments: &recipe.main,
+        sources: Path::new(&project.sources),
+        classes: Path::new(&project.classes),
+        resources: &project.resources,
+    };
+    let tests = SourceSet {
+        arguments: &recipe.tests,
+        sources: Path::new(&project.test_sources),
+        classes: Path::new(&project.test_classes),
+        resources: &project.test_resources,
+    };
+    [main, tests]
 }
 
-impl<'a> Javac<'a> {
-    /// The compiler as the recipe calls it; `None` if that call is about other folders than the usual ones.
-    pub(super) fn new(
-        maven: &'a Maven<'a>,
-        project: &'a Project,
-        recipe: &'a Recipe,
-    ) -> Option<Self> {
-        let main = SourceSet {
-            arguments: &recipe.main,
-            sources: Path::new(&project.sources),
-            classes: Path::new(&project.classes),
-            resources: &project.resources,
-        };
-        let tests = SourceSet {
-            arguments: &recipe.tests,
-            sources: Path::new(&project.test_sources),
-            classes: Path::new(&project.test_classes),
-            resources: &project.test_resources,
-        };
-        let is_usual = main.is_at(&maven.home.join("src/main/java"))
-            && tests.is_at(&maven.home.join("src/test/java"));
-        is_usual.then_some(Self { maven, main, tests })
-    }
-
-    /// True if it makes the classes that Maven has just made of the same sources.
-    pub(super) fn proves_equal(&self) -> Result<bool, GateAbort> {
-        for set in [&self.main, &self.tests] {
+impl Maven<'_> {
+    /// True if javac makes the classes that Maven has just made of the same sources, all in the usual folders.
+    pub(super) fn proves_equal(
+        &self,
+        project: &Project,
+        recipe: &Recipe,
+    ) -> Result<bool, GateAbort> {
+        let usual = ["src/main/java", "src/test/java"];
+        for (set, usual) in source_sets(project, recipe).iter().zip(usual) {
             let Some(sources) = set.files_to_compile() else {
                 return Ok(false);
             };
+            if !set.is_at(&self.home.join(usual)) {
+                return Ok(false);
+            }
             let made = self.compile_set(set, &sources)?;
             if !made.is_some_and(|made| set.has_classes(made.path()).unwrap_or(false)) {
                 return Ok(false);
@@ -66,9 +61,15 @@ impl<'a> Javac<'a> {
     }
 
     /// Compiles what changed; of the tests also what can see that of the production code.
-    pub(super) fn recompile_sources(&self, stale: &ChangedJava) -> Result<bool, GateAbort> {
+    pub(super) fn recompile_sources(
+        &self,
+        project: &Project,
+        recipe: &Recipe,
+        stale: &ChangedJava,
+    ) -> Result<bool, GateAbort> {
         let mut seen = Some(ClassNames::new());
-        for (set, changed) in [(&self.main, &stale.main), (&self.tests, &stale.tests)] {
+        let changed = [&stale.main, &stale.tests];
+        for (set, changed) in source_sets(project, recipe).iter().zip(changed) {
             if changed.is_empty() && seen.as_ref().is_some_and(ClassNames::is_empty) {
                 continue;
             }
@@ -98,7 +99,7 @@ impl<'a> Javac<'a> {
         let Some(made) = self.compile_set(set, &reached.sources)? else {
             return Ok(false);
         };
-        for file in files_below(made.path())? {
+        for file in counted_files(made.path(), &|_| true)? {
             let (from, to) = (made.path().join(&file), set.classes.join(&file));
             let is_taken = to.exists() && !is_package_info(&file);
             if is_taken || !reached.explains_class(&file, &read_file(&from)?) {
@@ -116,7 +117,7 @@ impl<'a> Javac<'a> {
         set: &SourceSet<'_>,
         sources: &BTreeSet<PathBuf>,
     ) -> Result<Option<TempDir>, GateAbort> {
-        let beside = set.classes.parent().unwrap_or(&self.maven.home);
+        let beside = set.classes.parent().unwrap_or(&self.home);
         let folder = tempfile::tempdir_in(beside)?;
         let mut words = set.arguments.to_vec();
         // javac takes the last of an option that is given twice; classes that are not compiled are on the class path.
@@ -127,14 +128,14 @@ impl<'a> Javac<'a> {
         }
         let file = tempfile::NamedTempFile::new_in(beside)?;
         fs_err::write(file.path(), jvm::argument_file(&words))?;
-        let mut argv = vec![self.maven.javac_path().display().to_string()];
+        let mut argv = vec![self.javac_path().display().to_string()];
         argv.extend(jvm::quick_option([]).map(|option| format!("-J{option}")));
         argv.push("-J-Dfile.encoding=UTF-8".to_owned());
         argv.push(format!("@{}", file.path().display()));
         // Maven's compiler did not read this variable.
         let extra = [("JDK_JAVAC_OPTIONS", "")];
-        let commands = self.maven.context.commands;
-        let call = commands.run_program("recompile", argv, &self.maven.home, &extra)?;
+        let commands = self.context.commands;
+        let call = commands.run_program("recompile", argv, &self.home, &extra)?;
         Ok(call.end.is_success().then_some(folder))
     }
 }

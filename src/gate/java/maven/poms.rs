@@ -4,12 +4,10 @@
 //! itself.
 
 use super::super::xml;
-use super::module_home;
 use crate::gate::commands::read_text;
-use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-/// Modules that are read of one POM, and of all that lie below it.
+/// Modules that are read of one POM.
 const MAX_MODULES: usize = 1_000;
 
 /// The paths that a POM names, relative to its own folder.
@@ -40,76 +38,39 @@ pub fn pom_links(pom: &[u8]) -> PomLinks {
     let Some(project) = xml::parse_xml(&String::from_utf8_lossy(pom)) else {
         return PomLinks::default();
     };
-    let parent =
-        project
-            .first_child("parent")
-            .and_then(|parent| match parent.first_child("relativePath") {
-                None => Some("../pom.xml".to_owned()),
-                Some(path) => Some(path.text.clone()).filter(|path| !path.is_empty()),
-            });
+    let parent = project.element_at(&["parent"]).and_then(|parent| {
+        match parent.element_at(&["relativePath"]) {
+            None => Some("../pom.xml".to_owned()),
+            Some(path) => Some(path.text.clone()).filter(|path| !path.is_empty()),
+        }
+    });
     let modules = project.children_at(&["modules"]).iter().take(MAX_MODULES);
     let modules = modules.map(|module| module.text.clone()).collect();
     PomLinks { parent, modules }
 }
 
-/// The working directory of a call of Maven, and its module.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct BuildFolder {
-    /// Working directory of the call.
-    pub(super) root: PathBuf,
-    /// The module's folder relative to it, when it is not the root itself.
-    pub(super) module: Option<String>,
+/// The outermost folder of the package from which the module is built: its POM lists the module, or one that does so in turn.
+pub(super) fn locate_reactor<'d>(package: &Path, module: &'d Path) -> &'d Path {
+    let above = module.ancestors().skip(1);
+    let listing = above.filter(|above| lists_module(package, above, module));
+    listing
+        .last()
+        .map_or(module, |listing| locate_reactor(package, listing))
 }
 
-/// The outermost folder of the package whose POM lists (through others, too) the module.
-pub(super) fn locate_reactor(package: &Path, dir: &str) -> BuildFolder {
-    let above: Vec<&str> = Path::new(dir)
-        .ancestors()
-        .skip(1)
-        .filter_map(Path::to_str)
-        .collect();
-    let listed = above
-        .iter()
-        .rev()
-        .find_map(|outer| Some((*outer, listing_pom(package, outer, dir)?)));
-    let (outer, module) = listed.map_or((dir, None), |(outer, module)| (outer, Some(module)));
-    BuildFolder {
-        root: module_home(package, outer),
-        module,
-    }
-}
-
-fn listing_pom(package: &Path, root: &str, wanted: &str) -> Option<String> {
-    let mut seen = BTreeSet::new();
-    let mut open = vec![root.to_owned()];
-    while let Some(folder) = open.pop() {
-        if folder == wanted {
-            let prefix = if root.is_empty() {
-                String::new()
-            } else {
-                format!("{root}/")
-            };
-            return folder.strip_prefix(&prefix).map(str::to_owned);
-        }
-        if seen.len() > MAX_MODULES || !seen.insert(folder.clone()) {
-            continue;
-        }
-        let pom = read_text(
-            &module_home(package, &folder).join("pom.xml"),
-            xml::MAX_BYTES,
-        );
-        for module in pom_links(pom.as_bytes()).modules {
-            let module = module.strip_suffix("/pom.xml").unwrap_or(&module);
-            let place = follow_link(Path::new(&folder), module);
-            open.extend(place.and_then(|place| place.to_str().map(str::to_owned)));
-        }
-    }
-    None
+fn lists_module(package: &Path, folder: &Path, module: &Path) -> bool {
+    let pom = package.join(folder).join("pom.xml");
+    let links = pom_links(read_text(&pom, xml::MAX_BYTES).as_bytes());
+    links.modules.iter().any(|link| {
+        let link = link.strip_suffix("/pom.xml").unwrap_or(link);
+        follow_link(folder, link).as_deref() == Some(module)
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::{PomLinks, locate_reactor, pom_links};
+    use std::path::Path;
 
     #[test]
     fn parents_and_modules_are_read() {
@@ -152,25 +113,16 @@ mod tests {
         pom("c", "<modules><module>d</module></modules>");
         pom("c/d", "");
         pom("e", "");
-        for (dir, root, module) in [
-            ("", "", None),
-            ("a/b", "", Some("a/b")),
-            ("loop", "", Some("loop")),
-            ("c/d", "c", Some("d")),
-            ("e", "e", None),
-            ("c", "c", None),
+        for (dir, outer) in [
+            ("", ""),
+            ("a/b", ""),
+            ("loop", ""),
+            ("c/d", "c"),
+            ("e", "e"),
+            ("c", "c"),
         ] {
-            let place = locate_reactor(folder.path(), dir);
-            let expected = if root.is_empty() {
-                folder.path().to_owned()
-            } else {
-                folder.path().join(root)
-            };
-            assert_eq!(
-                (place.root, place.module.as_deref()),
-                (expected, module),
-                "{dir}"
-            );
+            let found = locate_reactor(folder.path(), Path::new(dir));
+            assert_eq!(found, Path::new(outer), "{dir}");
         }
     }
 }

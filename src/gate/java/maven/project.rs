@@ -3,13 +3,13 @@
 //! A module that the effective POM does not show is `None`, never a guess. A compiler that is not the one of Maven's own JVM, or
 //! that leaves files out, is not plain; settings in executions and profiles count like any other.
 
-use super::super::surefire::{self, Surefire};
+use super::super::surefire::{self, Surefire, find_plugins};
 use super::super::xml::Node;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// A module as its effective POM describes it; paths are absolute.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Project {
     /// Compiled production classes.
     pub(crate) classes: String,
@@ -20,20 +20,19 @@ pub(crate) struct Project {
     pub(crate) test_sources: String,
     /// The compiler of Maven's JVM compiles all files of these folders.
     pub(crate) compiles_plainly: bool,
-    /// The folders of resources of production code.
-    pub(crate) resources: Vec<Resource>,
-    pub(crate) test_resources: Vec<Resource>,
+    /// The folders of resources of production code, each with its place below that of classes (mostly empty).
+    pub(crate) resources: Vec<(String, String)>,
+    pub(crate) test_resources: Vec<(String, String)>,
     /// Surefire's settings for its tests.
     pub(crate) surefire: Surefire,
 }
 
 /// Finds the project whose folder is `home`.
 pub(super) fn read_project(root: &Node, home: &Path) -> Option<Project> {
-    let one = std::slice::from_ref(root);
     let projects = if root.name == "projects" {
         root.children.as_slice()
     } else {
-        one
+        std::slice::from_ref(root)
     };
     let home = home.display().to_string();
     let project = projects
@@ -41,7 +40,6 @@ pub(super) fn read_project(root: &Node, home: &Path) -> Option<Project> {
         .find(|node| {
             [
                 ("sourceDirectory", "src/main/java"),
-                ("testSourceDirectory", "src/test/java"),
                 ("directory", "target"),
             ]
             .iter()
@@ -61,6 +59,16 @@ pub(super) fn read_project(root: &Node, home: &Path) -> Option<Project> {
     })
 }
 
+fn read_resources(project: &Node, name: &str) -> Vec<(String, String)> {
+    let listed = project.children_at(&["build", name]).iter();
+    let resources = listed.filter_map(|resource| {
+        let target = resource.text_at(&["targetPath"]).unwrap_or_default();
+        let folder = resource.text_at(&["directory"])?;
+        Some((folder.to_owned(), target.to_owned()))
+    });
+    resources.collect()
+}
+
 /// Settings by which the plugin starts another compiler than that of Maven's own JVM, or picks source files: a new file may be
 /// one that it leaves out.
 const UNUSUAL: [&str; 8] = [
@@ -76,45 +84,16 @@ const UNUSUAL: [&str; 8] = [
 
 /// True when this name of a property, or argument of Maven's, sets one of [`UNUSUAL`].
 pub(super) fn is_unusual(argument: &str) -> bool {
-    let (name, _) = argument.split_once('=').unwrap_or((argument, ""));
-    let setting = name.split_once("maven.compiler.");
-    setting.is_some_and(|(_, setting)| UNUSUAL.contains(&setting))
+    let mut settings = UNUSUAL.iter();
+    settings.any(|setting| argument.contains(&format!("maven.compiler.{setting}")))
 }
 
 /// True if the module's settings are such that the compiler of Maven's JVM compiles all files of its folders.
 fn compiles_plainly(project: &Node) -> bool {
-    let is_compiler =
-        |plugin: &&Node| plugin.text_at(&["artifactId"]) == Some("maven-compiler-plugin");
-    let mut compilers = project
-        .children_at(&["build", "plugins"])
-        .iter()
-        .filter(is_compiler);
+    let mut compilers = find_plugins(project, "maven-compiler-plugin");
     let mut properties = project.children_at(&["properties"]).iter();
     !compilers.any(|plugin| plugin.any_below(&|node| UNUSUAL.contains(&node.name.as_str())))
         && !properties.any(|property| is_unusual(&property.name))
-}
-
-/// A folder of resources.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Resource {
-    /// Absolute.
-    pub(crate) folder: String,
-    /// Their folder below that of classes; mostly empty.
-    pub(crate) target: String,
-}
-
-fn read_resources(project: &Node, name: &str) -> Vec<Resource> {
-    let listed = project.children_at(&["build", name]).iter();
-    let resources = listed.filter_map(|resource| {
-        Some(Resource {
-            folder: resource.text_at(&["directory"])?.to_owned(),
-            target: resource
-                .text_at(&["targetPath"])
-                .unwrap_or_default()
-                .to_owned(),
-        })
-    });
-    resources.collect()
 }
 
 #[cfg(test)]

@@ -11,34 +11,23 @@ pub(super) const LOGGERS: &str = "-Dorg.slf4j.simpleLogger.log.org.apache.maven.
 
 /// The beginning of the line on which the compiler plugin names the home of a JDK: `JDK[/opt/jdk-21]`.
 const TOOLCHAIN: &str = "[INFO] Toolchain in maven-compiler-plugin: JDK[";
-const MAIN: &str = "compiler:compile";
-const TESTS: &str = "compiler:testCompile";
 /// Goals that read no Java source and neither make nor change a class: they copy resources (a proof refuses others), compile,
 /// name the class path and the effective POM (ralph's own calls), check the JDK, dependencies and the POM, write a POM, set
 /// properties, or add a folder (javac is not used if it holds Java files).
-const READ_NO_JAVA: [&str; 22] = [
+const READ_NO_JAVA: [&str; 13] = [
     "resources:resources",
     "resources:testResources",
-    "remote-resources:process",
     "compiler:compile",
     "compiler:testCompile",
     "dependency:build-classpath",
     "help:effective-pom",
     "enforcer:enforce",
     "flatten:flatten",
-    "buildnumber:create",
-    "build-helper:add-resource",
     "build-helper:add-source",
-    "build-helper:add-test-resource",
     "build-helper:add-test-source",
-    "build-helper:parse-version",
-    "build-helper:regex-property",
-    "build-helper:reserve-network-port",
-    "build-helper:timestamp-property",
     "dependency:properties",
     "git-commit-id:revision",
     "jacoco:prepare-agent",
-    "properties:read-project-properties",
 ];
 
 /// The calls of the compiler in one build of a module.
@@ -63,31 +52,19 @@ impl Recipe {
 /// Reads the log of a call that ended well.
 pub(super) fn read_log(log: &str) -> Option<Recipe> {
     let mut goals: Vec<String> = Vec::new();
-    let (mut main, mut tests) = (None, None);
+    let mut calls: Vec<(String, Vec<String>)> = Vec::new();
     for line in log.lines() {
+        let arguments = line.strip_prefix("[DEBUG] ");
         if let Some(goal) = read_goal(line) {
             goals.push(goal);
-        } else if let Some(arguments) = line
-            .strip_prefix("[DEBUG] ")
-            .filter(|rest| rest.starts_with("-d "))
-        {
-            let side = match goals.last()?.as_str() {
-                MAIN => &mut main,
-                TESTS => &mut tests,
-                _ => return None,
-            };
-            let arguments = arguments
-                .split(' ')
-                .filter(|word| !word.is_empty())
-                .map(str::to_owned)
-                .collect();
-            if side.replace(arguments).is_some() {
-                return None;
-            }
+        } else if let Some(arguments) = arguments.filter(|text| text.starts_with("-d ")) {
+            let words = arguments.split(' ').filter(|word| !word.is_empty());
+            calls.push((goals.last()?.clone(), words.map(str::to_owned).collect()));
         }
     }
-    let (main, tests) = (main?, tests?);
-    Some(Recipe { goals, main, tests })
+    let [(compile, main), (test_compile, tests)] = <[_; 2]>::try_from(calls).ok()?;
+    let is_each_once = compile == "compiler:compile" && test_compile == "compiler:testCompile";
+    is_each_once.then_some(Recipe { goals, main, tests })
 }
 
 /// The home of the JDK that Maven's toolchains chose for a module. The module is built last, so the last line counts.

@@ -1,4 +1,4 @@
-//! Why a call of Maven failed, read from what it printed.
+//! The cause of a failed build, read from what it printed.
 //!
 //! An unknown cause is an error, never a pass and never the family's fault.
 
@@ -9,38 +9,13 @@ use std::path::Path;
 /// The compiler's messages that become reasons.
 const MESSAGES: usize = 5;
 
-/// A failed call of Maven or of the command in its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct MavenTrouble {
-    pub(crate) kind: TroubleKind,
-    /// The compiler's first messages, else one of the build; paths are relative to the package.
-    messages: Vec<String>,
-}
-
-/// The fault of a failed build.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TroubleKind {
-    /// The module does not compile.
-    Compile,
-    /// A network or disk failure; retrying may help.
-    Transient,
-    /// A repository did not give something. Retrying may help unless a build file was changed.
-    Unresolved,
-    /// Anything else: settings, tools, a goal that fails.
-    Other,
-}
-
-/// Words of Gradle, then of Maven, for what a repository did not give (Maven 3.6 to 3.9).
-const UNRESOLVED: [&str; 10] = [
-    "Could not resolve all",
-    "Could not resolve dependencies",
-    "DependencyResolutionException",
-    "PluginResolutionException",
-    "Non-resolvable parent POM",
-    "Non-resolvable import POM",
+/// Words of Gradle and of Maven for what a repository did not give (Maven 3.6 to 3.9).
+const UNRESOLVED: [&str; 6] = [
+    "Could not resolve",
+    "ResolutionException",
+    "Non-resolvable",
     "Could not transfer artifact",
     "Could not find artifact",
-    "PluginVersionResolutionException",
     "Failed to collect dependencies",
 ];
 /// Words of the JVM and of Maven for a network or a disk that gave up.
@@ -54,14 +29,6 @@ pub(crate) const NETWORK_OR_DISK: [&str; 8] = [
     "Network is unreachable",
     "connect timed out",
 ];
-/// Words of compilers and of Maven about a Java that the JDK does not know.
-const OTHER_JAVA: [&str; 4] = [
-    "is no longer supported",
-    "release version",
-    "invalid target release",
-    "invalid source release",
-];
-
 /// Beginnings of messages of Maven that give no reason.
 const EMPTY_ERRORS: [&str; 3] = [
     "Some problems were encountered",
@@ -76,31 +43,90 @@ pub(super) fn lacks_network(output: &str) -> bool {
     !began && (output.contains(" in offline mode") || has_words(output, &UNRESOLVED))
 }
 
-/// Reads the output of a call of Maven that failed. A compiler that names no source file refuses its options, or is not there.
-pub(super) fn read_trouble(output: &str, root: &Path) -> MavenTrouble {
-    let block = output.split_once("COMPILATION ERROR");
-    let block = block.filter(|_| output.contains(".java:["));
-    let errors = block.into_iter().flat_map(|(_, block)| error_lines(block));
-    let errors = errors.take_while(|text| !text.starts_with("Failed to execute goal"));
-    let reason = error_lines(output)
-        .find(|text| text.len() > 3 && !EMPTY_ERRORS.iter().any(|words| text.starts_with(words)));
-    let mut plain = output.lines().filter(|line| {
-        !line.is_empty() && !line.starts_with("[INFO]") && !line.starts_with("[DEBUG]")
-    });
-    MavenTrouble::new(output, root, errors, reason.or_else(|| plain.next()))
+/// The abort that the output of a failed call of Maven, or of the command in its place, means. `module` begins a sentence, and
+/// `root` is the package's folder.
+pub(super) fn read_abort(
+    output: &str,
+    root: &Path,
+    module: &str,
+    build_changed: bool,
+) -> GateAbort {
+    let mut reasons = vec![format!("{module} does not compile.")];
+    for message in compiler_messages(output) {
+        let message = shorten_message(message, root);
+        if reasons.len() <= MESSAGES && !reasons.contains(&message) {
+            reasons.push(message);
+        }
+    }
+    if reasons.len() > 1 {
+        return GateAbort::Fail { reasons };
+    }
+    let why = find_reason(output, root);
+    if has_words(output, &NETWORK_OR_DISK) {
+        return GateAbort::transient(
+            format!("{module} could not be built: {why}"),
+            "Check the network and the space on the disk.",
+        );
+    }
+    if build_changed {
+        return GateAbort::fail(format!(
+            "{module} does not build after a build file was changed: {why}"
+        ));
+    }
+    if has_words(output, &UNRESOLVED) {
+        return GateAbort::transient(
+            format!("{module} lacks dependencies or plugins: {why}"),
+            "Check the network and the repositories in the settings of Maven or Gradle.",
+        );
+    }
+    GateAbort::setup(
+        format!("{module} does not build: {why}"),
+        "Run mvn test-compile (or the classpath_command) by hand. Set JAVA_HOME to a JDK that knows the Java of the project, and put flags that Maven needs into gates.<NAME>.maven_args.",
+    )
 }
 
-/// Reads the output of a `classpath_command` that failed. Code that does not compile shows by the form of compilers' messages.
-pub(super) fn read_command(output: &str, root: &Path) -> MavenTrouble {
-    let errors = output.lines().filter(|line| {
+/// The messages about code that does not compile: those after Maven's heading, else all lines of a compiler's form.
+fn compiler_messages(output: &str) -> Vec<&str> {
+    // A compiler that names no source file refuses its options, or is not there.
+    if let Some((_, block)) = output.split_once("COMPILATION ERROR")
+        && output.contains(".java:[")
+    {
+        return error_lines(block)
+            .take_while(|text| !text.starts_with("Failed to execute goal"))
+            .collect();
+    }
+    let messages = output.lines().filter(|line| {
         line.contains(".java:") && line.contains(": error: ") || line.starts_with("e: ")
     });
-    // Gradle gives its reason after a heading, others mostly in their last line.
+    messages.collect()
+}
+
+/// The line that gives the reason, as a sentence: Gradle's follows a heading, Maven's is an error, and others are mostly
+/// the last one.
+pub(super) fn find_reason(output: &str, root: &Path) -> String {
     let mut heading = output
         .lines()
         .skip_while(|line| *line != "* What went wrong:");
-    let last = output.lines().rev().find(|line| !line.trim().is_empty());
-    MavenTrouble::new(output, root, errors, heading.nth(1).or(last))
+    let error = error_lines(output)
+        .find(|text| text.len() > 3 && !EMPTY_ERRORS.iter().any(|words| text.starts_with(words)));
+    let mut plain = output.lines().filter(|line| {
+        !line.trim().is_empty() && !line.starts_with("[INFO]") && !line.starts_with("[DEBUG]")
+    });
+    // Maven's usage follows the reason why it refuses its arguments.
+    let other = if output.contains("usage: mvn") {
+        plain.next()
+    } else {
+        plain.next_back()
+    };
+    let reason = heading.nth(1).or(error).or(other);
+    let reason = shorten_message(reason.unwrap_or("it printed nothing"), root);
+    format!("{}.", reason.trim_end_matches('.'))
+}
+
+/// A message as one line with paths from the package's folder.
+fn shorten_message(text: &str, root: &Path) -> String {
+    let text = text.replace(&format!("{}/", root.display()), "");
+    text::line(text.replace("-> [Help 1]", "").trim(), 400)
 }
 
 /// The texts of the lines by which Maven tells an error.
@@ -117,102 +143,25 @@ fn has_words(output: &str, words: &[&str]) -> bool {
     words.iter().any(|word| output.contains(word))
 }
 
-impl MavenTrouble {
-    /// The trouble that a compiler's messages tell, else the one that words of the output tell, for that `reason`.
-    fn new<'o>(
-        output: &str,
-        root: &Path,
-        compiler: impl Iterator<Item = &'o str>,
-        reason: Option<&'o str>,
-    ) -> Self {
-        let root = format!("{}/", root.display());
-        let mut messages: Vec<String> = Vec::new();
-        let mut tell = |text: &str| {
-            let text = text.replace(&root, "").replace("-> [Help 1]", "");
-            let text = text::line(text.trim(), 400);
-            if messages.len() < MESSAGES && !messages.contains(&text) {
-                messages.push(text);
-            }
-        };
-        let mut compiler = compiler.peekable();
-        let kind = match () {
-            () if compiler.peek().is_some() => TroubleKind::Compile,
-            () if has_words(output, &NETWORK_OR_DISK) => TroubleKind::Transient,
-            () if has_words(output, &UNRESOLVED) => TroubleKind::Unresolved,
-            () => TroubleKind::Other,
-        };
-        compiler.for_each(&mut tell);
-        if kind != TroubleKind::Compile {
-            tell(reason.unwrap_or("it printed nothing"));
-        }
-        Self { kind, messages }
-    }
-
-    /// The first message, as a sentence.
-    pub(crate) fn first_sentence(&self) -> String {
-        format!("{}.", self.messages[0].trim_end_matches('.'))
-    }
-
-    /// The abort that it means for a module.
-    pub(crate) fn into_abort(self, package: &str, dir: &str, build_changed: bool) -> GateAbort {
-        let module = text::module_subject(package, dir);
-        let text = self.first_sentence();
-        let (what, hint) = match self.kind {
-            TroubleKind::Compile => {
-                let mut reasons = vec![format!("{module} does not compile.")];
-                reasons.extend(self.messages);
-                return GateAbort::Fail { reasons };
-            }
-            TroubleKind::Transient => (
-                "could not be built",
-                "Check the network and the space on the disk.",
-            ),
-            _ if build_changed => {
-                return GateAbort::fail(format!(
-                    "{module} does not build after a build file was changed: {text}"
-                ));
-            }
-            TroubleKind::Unresolved => (
-                "lacks dependencies or plugins",
-                "Check the network and the repositories in the settings of Maven or Gradle.",
-            ),
-            TroubleKind::Other if has_words(&text, &OTHER_JAVA) => (
-                "does not build",
-                "Set JAVA_HOME to a JDK that knows the Java of the project, or correct it in the build file.",
-            ),
-            TroubleKind::Other => (
-                "does not build",
-                "Run mvn test-compile (or the classpath_command) by hand; put flags that Maven needs into gates.<NAME>.maven_args.",
-            ),
-        };
-        let why = format!("{module} {what}: {text}");
-        match self.kind {
-            TroubleKind::Other => GateAbort::setup(why, hint),
-            _ => GateAbort::transient(why, hint),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{MavenTrouble, TroubleKind, lacks_network, read_trouble};
+    use super::{lacks_network, read_abort};
     use crate::gate::GateAbort;
     use std::path::Path;
 
-    fn trouble(output: &str) -> MavenTrouble {
-        read_trouble(output, Path::new("/w/p"))
+    fn abort(output: &str, build_changed: bool) -> GateAbort {
+        read_abort(output, Path::new("/w/p"), "Package p", build_changed)
     }
 
     #[test]
     fn an_error_that_says_nothing_gives_way_to_what_was_printed_before_it() {
-        let bad = trouble(
+        let bad = abort(
             "Unable to parse maven.config: Unrecognized maven.config entries: [b\"]\n\nusage: mvn\n[ERROR] Error executing Maven.\n",
+            true,
         );
-        assert_eq!(bad.kind, TroubleKind::Other);
-        assert_eq!(
-            bad.first_sentence(),
-            "Unable to parse maven.config: Unrecognized maven.config entries: [b\"]."
-        );
+        let why = "Package p does not build after a build file was changed: \
+            Unable to parse maven.config: Unrecognized maven.config entries: [b\"].";
+        assert_eq!(bad, GateAbort::fail(why.to_owned()));
     }
 
     #[test]
@@ -240,11 +189,11 @@ mod tests {
                 "gates.<NAME>.maven_args",
             ),
         ] {
-            let GateAbort::Error { why, hint: next, transient: false } = trouble(&output).into_abort("p", "", false) else {
+            let GateAbort::Error { why, hint: next, transient: false } = abort(&output, false) else {
                 panic!("{output}")
             };
             // A task that changed the build file answers for what the build then says.
-            let own = trouble(&output).into_abort("p", "", true);
+            let own = abort(&output, true);
             assert!(matches!(&own, GateAbort::Fail { .. }), "{own:?}");
             assert!(why.starts_with(&format!("Package p does not build: {what}")), "{why}");
             assert!(next.contains(hint), "{next}");
@@ -255,14 +204,12 @@ mod tests {
     fn the_compilers_first_messages_are_told_with_relative_paths() {
         let output = "[ERROR] COMPILATION ERROR : \n[ERROR] /w/p/src/main/java/Foo.java:[4,1] illegal start\u{1b}[0m of type\n\
             [INFO] 1 error\n[ERROR] Failed to execute goal x: Compilation failure\n[ERROR] /w/p/src/main/java/Foo.java:[4,1] again";
-        let expected = vec!["src/main/java/Foo.java:[4,1] illegal start of type".to_owned()];
-        assert_eq!(
-            trouble(output),
-            MavenTrouble {
-                kind: TroubleKind::Compile,
-                messages: expected,
-            }
-        );
+        let reasons = [
+            "Package p does not compile.",
+            "src/main/java/Foo.java:[4,1] illegal start of type",
+        ];
+        let reasons = reasons.map(str::to_owned).to_vec();
+        assert_eq!(abort(output, false), GateAbort::Fail { reasons });
     }
 
     #[test]
@@ -334,7 +281,7 @@ mod tests {
         ];
         for (output, plain, changed) in table {
             for (expected, build_changed) in [(plain, false), (changed, true)] {
-                let abort = trouble(output).into_abort("p", "", build_changed);
+                let abort = abort(output, build_changed);
                 let kind = match &abort {
                     GateAbort::Fail { .. } => "fail",
                     GateAbort::Error {

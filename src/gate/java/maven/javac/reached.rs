@@ -5,9 +5,9 @@
 //! of a source counts as a name, in comments too. All sources are compiled where a name is not ASCII, or where more than the
 //! compiler takes part in compiling. There is no answer where a class file does not name its source.
 
-use super::source_set::{SourceSet, files_below, is_package_info};
+use super::source_set::{SourceSet, is_package_info};
 use crate::gate::java::class_file::source_of;
-use crate::gate::java::classes::{is_class, read_file};
+use crate::gate::java::classes::{counted_files, is_class, read_file};
 use crate::source::unescaped;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -86,36 +86,28 @@ fn follow_names(
 ) -> Option<ClassNames> {
     let mut texts: BTreeMap<&PathBuf, String> = BTreeMap::new();
     for source in sources {
-        texts.insert(
-            source,
-            decode_spelling(&read_file(&set.sources.join(source)).ok()?),
-        );
+        let text = read_file(&set.sources.join(source)).ok()?;
+        texts.insert(source, decode_spelling(&text));
     }
-    let mut new = reached.clone();
     loop {
-        for source in &new {
+        for source in reached.iter() {
             let classes = made.get(source).into_iter().flatten().chain([source]);
             names.extend(classes.map(|file| top_level(file)));
             texts.remove(source);
         }
-        reached.append(&mut new);
         let named = texts.iter().filter(|(_, text)| is_named(text, &names));
-        new.extend(named.map(|(source, _)| (*source).clone()));
-        if new.is_empty() {
-            break;
+        let named: Vec<PathBuf> = named.map(|(source, _)| (*source).clone()).collect();
+        if named.is_empty() {
+            return names.iter().all(|name| name.is_ascii()).then_some(names);
         }
+        reached.extend(named);
     }
-    names.iter().all(|name| name.is_ascii()).then_some(names)
 }
 
 /// The class files in a folder by the source that each names, both by their path in their folder; `None` if one names none.
 fn sources_by_class(classes: &Path) -> Option<BTreeMap<PathBuf, Vec<PathBuf>>> {
     let mut made: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
-    for file in files_below(classes)
-        .ok()?
-        .into_iter()
-        .filter(|file| is_class(file))
-    {
+    for file in counted_files(classes, &is_class).ok()? {
         let source = source_of(&file, &read_file(&classes.join(&file)).ok()?)?;
         made.entry(source).or_default().push(file);
     }

@@ -1,15 +1,15 @@
 //! One source set of a module, production code or tests: its folders, the arguments that Maven compiles it with, and the files
 //! that are compiled.
 
-use super::super::project::Resource;
-use crate::gate::java::classes::{self, is_class, is_java, read_file};
+use crate::gate::java::classes::{counted_files, is_class, is_java, read_file};
 use crate::gate::java::scope::is_identifier;
 use memchr::memmem;
 use std::collections::BTreeSet;
-use std::fs::FileType;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// Options that name annotation processors or plugins of the compiler.
+const HELPERS: [&str; 3] = ["-processor", "--processor", "-Xplugin"];
 /// Services by which classes take part in compiling others.
 const COMPILER_SERVICES: [&str; 2] = [
     "META-INF/services/javax.annotation.processing.Processor",
@@ -21,16 +21,14 @@ pub(super) struct SourceSet<'a> {
     pub(super) arguments: &'a [String],
     pub(super) sources: &'a Path,
     pub(super) classes: &'a Path,
-    pub(super) resources: &'a [Resource],
+    /// Folders of resources, each with its place below that of classes.
+    pub(super) resources: &'a [(String, String)],
 }
 
 impl SourceSet<'_> {
     /// True if its sources lie in that folder and its arguments name its folder of classes.
     pub(super) fn is_at(&self, folder: &Path) -> bool {
-        let [option, classes, ..] = self.arguments else {
-            return false;
-        };
-        option == "-d" && Path::new(classes) == self.classes && self.sources == folder
+        self.sources == folder && self.argument_value("-d").map(Path::new) == Some(self.classes)
     }
 
     /// True if each source is compiled on its own: nothing takes part in compiling but the compiler, which finds the
@@ -40,15 +38,18 @@ impl SourceSet<'_> {
         let mut entries = classpath.split(':').map(Path::new);
         let encoding = self.argument_value("-encoding").unwrap_or("UTF-8");
         encoding.eq_ignore_ascii_case("UTF-8")
-            && !self.arguments.iter().any(|word| names_helpers(word))
+            && !self
+                .arguments
+                .iter()
+                .any(|word| HELPERS.iter().any(|option| word.starts_with(option)))
             && entries.clone().any(|entry| entry == self.classes)
             && !entries.any(offers_helpers)
     }
 
     /// The value of an option.
     pub(super) fn argument_value(&self, option: &str) -> Option<&str> {
-        let at = self.arguments.iter().position(|word| word == option)?;
-        self.arguments.get(at + 1).map(String::as_str)
+        let mut pairs = self.arguments.windows(2);
+        Some(&pairs.find(|pair| pair[0] == option)?[1])
     }
 
     /// The Java files of the folder, all of which are compiled, by their path in it; `None` if there may be others, or fewer.
@@ -59,11 +60,11 @@ impl SourceSet<'_> {
             .split(':')
             .map(Path::new);
         for root in roots.filter(|root| !root.as_os_str().is_empty() && *root != self.sources) {
-            if !java_files(root).ok()?.is_empty() {
+            if !counted_files(root, &is_java).ok()?.is_empty() {
                 return None;
             }
         }
-        let java = java_files(self.sources).ok()?;
+        let java = counted_files(self.sources, &is_java).ok()?;
         java.iter()
             .all(|file| is_compiled_by_default(file))
             .then_some(java)
@@ -71,8 +72,8 @@ impl SourceSet<'_> {
 
     /// True if these classes are all of the set, byte for byte, and the compiler made none of the other files in its folder.
     pub(super) fn has_classes(&self, made: &Path) -> io::Result<bool> {
-        let mut others = files_below(self.classes)?;
-        for file in files_below(made)? {
+        let mut others = counted_files(self.classes, &|_| true)?;
+        for file in counted_files(made, &|_| true)? {
             // A processor that writes other files might have read what Maven had put there before.
             let is_same = is_class(&file)
                 && others.remove(&file)
@@ -90,19 +91,11 @@ impl SourceSet<'_> {
     fn is_resource(&self, inside: &Path) -> bool {
         !is_java(inside)
             && !is_class(inside)
-            && self.resources.iter().any(|resource| {
-                let below = inside
-                    .strip_prefix(resource.target.trim_start_matches('/'))
-                    .ok();
-                below.is_some_and(|below| Path::new(&resource.folder).join(below).is_file())
+            && self.resources.iter().any(|(folder, target)| {
+                let below = inside.strip_prefix(target.trim_start_matches('/'));
+                below.is_ok_and(|below| Path::new(folder).join(below).is_file())
             })
     }
-}
-
-/// True for an argument that names annotation processors or plugins of the compiler.
-fn names_helpers(argument: &str) -> bool {
-    let options = ["-processor", "--processor", "-Xplugin"];
-    options.iter().any(|option| argument.starts_with(option))
 }
 
 /// True if this entry of a class path may help in compiling others. A jar has the names of its files in plain text.
@@ -121,42 +114,13 @@ fn offers_helpers(entry: &Path) -> bool {
 /// (plexus-utils' `AbstractScanner.DEFAULTEXCLUDES`: files of editors and of version control).
 fn is_compiled_by_default(file: &Path) -> bool {
     const LEFT_OUT: [&str; 5] = ["CVS", "RCS", "SCCS", "BitKeeper", "ChangeSet"];
-    let stem = file.file_stem().and_then(|stem| stem.to_str());
-    let folders = file.parent().into_iter().flat_map(Path::iter);
-    stem.is_some_and(|stem| stem == "package-info" || is_identifier(stem))
-        && folders
-            .map(|part| part.to_str())
-            .all(|part| part.is_some_and(|part| is_identifier(part) && !LEFT_OUT.contains(&part)))
-}
-
-/// The Java files below a folder, by their path in it.
-fn java_files(folder: &Path) -> io::Result<BTreeSet<PathBuf>> {
-    Ok(files_below(folder)?
-        .into_iter()
-        .filter(|file| is_java(file))
-        .collect())
+    file.with_extension("").iter().all(|part| {
+        let part = part.to_str().unwrap_or_default();
+        (part == "package-info" || is_identifier(part)) && !LEFT_OUT.contains(&part)
+    })
 }
 
 pub(super) fn is_package_info(file: &Path) -> bool {
     file.file_name()
         .is_some_and(|name| name == "package-info.class")
-}
-
-/// The files below a folder, by their path in it; none if there is no such folder. Links are errors: their
-/// targets may change unseen.
-pub(super) fn files_below(folder: &Path) -> io::Result<BTreeSet<PathBuf>> {
-    Ok(
-        classes::counted_files(folder, &|inside: &Path, kind: FileType| {
-            if kind.is_file() {
-                return Ok(true);
-            }
-            let path = folder.join(inside);
-            Err(io::Error::other(format!(
-                "{} is not a regular file",
-                path.display()
-            )))
-        })?
-        .into_iter()
-        .collect(),
-    )
 }

@@ -1,6 +1,5 @@
 //! Files next to classes, and files that are compiled.
 
-use super::super::project::Resource;
 use super::reached::{ClassNames, ReachedSources};
 use super::source_set::SourceSet;
 use std::collections::BTreeSet;
@@ -8,15 +7,15 @@ use std::path::{Path, PathBuf};
 
 struct Folders {
     home: tempfile::TempDir,
-    resources: Vec<Resource>,
+    resources: Vec<(String, String)>,
 }
 
 impl Folders {
     fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
-        let resource = |folder: &str, target: &str| Resource {
-            folder: home.path().join(folder).display().to_string(),
-            target: target.to_owned(),
+        let resource = |folder: &str, target: &str| {
+            let folder = home.path().join(folder).display().to_string();
+            (folder, target.to_owned())
         };
         let resources = vec![resource("resources", ""), resource("legal", "META-INF")];
         Self { home, resources }

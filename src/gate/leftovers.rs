@@ -5,7 +5,7 @@
 
 use crate::source::text;
 use crate::sys::walk::{MAX_DEPTH, MAX_ENTRIES, walk};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -128,15 +128,11 @@ pub(crate) fn spoil_files<'f>(files: impl IntoIterator<Item = &'f PathBuf>) -> i
     Ok(())
 }
 
-/// The reason against tests that fail where files which they made have another text. The files of the package come first.
-pub(crate) fn reason(label: &str, inside: BTreeSet<String>, beside: BTreeSet<String>) -> String {
-    let parts = [inside, beside]
-        .into_iter()
-        .filter(|files| !files.is_empty());
-    let parts: Vec<String> = parts.map(|files| text::names(&files, NAMED)).collect();
-    let names = parts.join(", ");
+/// The reason against tests that fail where these files, which they made, have another text.
+pub(crate) fn reason(label: &str, files: impl Iterator<Item = String>) -> String {
     format!(
-        "Tests of {label} compare with what an earlier run of them wrote, so they kill mutants without an expectation of their own: they fail where these files have another text: {names}."
+        "Tests of {label} compare with what an earlier run of them wrote, so they kill mutants without an expectation of their own: they fail where these files have another text: {}.",
+        text::names(files, NAMED)
     )
 }
 

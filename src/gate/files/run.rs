@@ -252,7 +252,7 @@ impl Judge<'_> {
         let inside = made.iter().map(|path| path.display().to_string());
         let beside = beside.iter().map(|file| place.display_name(file));
         let label = self.module_label();
-        let why = leftovers::reason(&label, inside.collect(), beside.collect());
+        let why = leftovers::reason(&label, inside.chain(beside));
         let (mut fresh, _) = self.copy_for_tests(self.package, "fresh")?;
         fresh.tests.clone_from(&measured.tests);
         if self.engine.is_green(&fresh)? {

@@ -8,7 +8,7 @@ use super::classes::files_digest;
 use super::context::ModuleContext;
 use super::maven::{Built, Maven, digest_parts, module_home};
 use super::package::PackageContext;
-use super::pit::{MutantFilter, PitRun, PitSession};
+use super::pit::{FULL_TIMEOUT, PitRun, PitSession};
 use super::report::PitReport;
 use crate::gate::scope::{BuildTool, Module, MutationExtent};
 use crate::gate::verdict::ModuleResult;
@@ -74,27 +74,26 @@ pub(crate) fn set_base_scores(
     if base.targets.is_empty() {
         return Ok(());
     }
-    let why = match build_base(context, module.module)? {
-        Base::Built(built) => match measure_base(context, &base, &built, result)? {
-            Some(floors) => {
-                for target in &base.targets {
-                    if let Some(counted) = report.classes.get_mut(&target.class) {
-                        // A class without a mutant at its base had no score to lose.
-                        let floor = floors.get(&target.class).copied();
-                        counted.floor = Some(floor.unwrap_or_default());
-                    }
-                }
-                return Ok(());
-            }
-            None => "its tests did not reach it.".to_owned(),
-        },
-        Base::Absent => "there is none.".to_owned(),
-        Base::Unusable(why) => why,
+    let floors = match build_base(context, module.module)? {
+        Base::Built(built) => measure_base(context, &base, &built, result)?
+            .ok_or_else(|| "its tests did not reach it.".to_owned()),
+        Base::Absent => Err("there is none.".to_owned()),
+        Base::Unusable(why) => Err(why),
     };
-    result.remarks.push(format!(
-        "The base of {} cannot be measured, so its classes are judged whole: {why}",
-        module.module_label()
-    ));
+    match floors {
+        Ok(floors) => {
+            for target in &base.targets {
+                if let Some(counted) = report.classes.get_mut(&target.class) {
+                    // A class without a mutant at its base had no score to lose.
+                    counted.floor = Some(floors.get(&target.class).copied().unwrap_or_default());
+                }
+            }
+        }
+        Err(why) => result.remarks.push(format!(
+            "The base of {} cannot be measured, so its classes are judged whole: {why}",
+            module.module_label()
+        )),
+    }
     Ok(())
 }
 
@@ -123,48 +122,38 @@ fn measure_base(
     if let Some(known) = disk_cache.recall(&key) {
         return Ok(Some(known));
     }
-    let session = PitSession::at_base(&module)?;
-    let filter = MutantFilter::default();
-    let run = PitRun::new("base", &tests, &filter);
+    let mut session = PitSession::new(&module, BTreeSet::new(), result)?;
     // A test that fails in a control is left out of the next run, as it is of the task's own.
     let report = loop {
-        let report = session.run_pit(&run, "the family's base", result)?;
+        let run = PitRun {
+            timeout: FULL_TIMEOUT,
+            ..PitRun::new("base", tests.clone())
+        };
+        let report = session.run_pit(run, "the family's base")?;
         if report.failed_control.is_empty() {
             break report;
         }
     };
-    let floors: BTreeMap<String, Coverage> = report
-        .classes
-        .iter()
-        .map(|(class, counted)| {
-            (
-                class.clone(),
-                counted.tally().coverage(context.settings.no_coverage),
-            )
-        })
-        .collect();
+    let mut floors: BTreeMap<String, Coverage> = BTreeMap::new();
+    for (class, counted) in report.classes {
+        let coverage = counted.tally().coverage(context.settings.no_coverage);
+        floors.insert(class, coverage);
+    }
     disk_cache.remember(&key, &floors)?;
     Ok(Some(floors))
 }
 
-/// A digest of these class files, the other files in their directories, and the settings that affect the scores.
+/// A digest of the files in the directories of its classes, and of all else that affects the scores.
 fn score_key(module: &ModuleContext<'_>, tests: &BTreeSet<String>) -> Result<String, GateAbort> {
-    let settings = module.context.settings;
-    let no_coverage = format!("{:?}", settings.no_coverage);
+    let project = &module.built.project;
     let mut parts = vec![
         VERSION.to_owned(),
-        settings.pit_version.clone(),
-        no_coverage,
+        module.test_conditions(),
+        format!("{:?}", module.context.settings.no_coverage),
+        files_digest(&[&project.classes, &project.test_classes], &|_| true)?,
     ];
-    parts.extend(settings.jvm_args.iter().cloned());
-    parts.extend(module.built.classpath.iter().cloned());
     parts.extend(tests.iter().cloned());
     let targets = module.module.targets.iter();
     parts.extend(targets.map(|target| target.class.clone()));
-    let folders = [
-        &module.built.project.classes,
-        &module.built.project.test_classes,
-    ];
-    parts.push(files_digest(&folders, &|_| true)?);
     Ok(digest_parts(parts))
 }

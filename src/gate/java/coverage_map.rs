@@ -1,31 +1,38 @@
 //! The coverage map: which test classes execute which production classes, as a hint for the order of tests.
 //!
-//! Pure. One run of all tests makes it, class by class. A choice that is too small can make a FAIL of a PASS and never a
+//! One run of all tests makes it, class by class. A choice that is too small can make a FAIL of a PASS and never a
 //! PASS of a FAIL, and a FAIL that blocks a task runs all tests: so coverage that credits a static initialiser to the first
 //! test alone, or a class that tests reach by reflection, may cost a rework and no wrong box.
+//!
+//! A gate that works in place has no map, since files that no commit holds could change what tests do.
 
-use super::reach::{References, find_dependents};
+use super::class_file;
+use super::context::ModuleContext;
+use super::maven::digest_parts;
+use super::report::{ExecutedClasses, top_level};
+use super::scope::TestNames;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The production classes that one run over all tests executed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct ExecutedClasses {
-    /// The test classes, and true where all their tests were green.
-    pub(crate) tests: BTreeMap<String, bool>,
-    /// By top-level class, the tests that execute it.
-    pub(crate) classes: BTreeMap<String, BTreeSet<String>>,
-}
+/// Raised when a state changes its meaning.
+const VERSION: &str = "5";
 
-/// A module as its tests see it.
+/// Top-level classes by dotted name, each with the top-level classes that its class files name.
+type References = BTreeMap<String, BTreeSet<String>>;
+
+/// The compiled classes of a module, and the conditions of its tests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ModuleState {
     /// A digest of POMs, arguments, the JDK and the files that are not Java.
-    pub(crate) conditions: String,
-    /// Digests of the production classes with those nested in them, by dotted top-level name.
-    pub(crate) production: BTreeMap<String, String>,
-    /// The same of the classes of the tests.
-    pub(crate) tests: BTreeMap<String, String>,
+    conditions: String,
+    /// Digests of all classes with those nested in them, by dotted top-level name.
+    digests: BTreeMap<String, String>,
+    /// The names in the class files of its tests.
+    #[serde(skip)]
+    tests: References,
+    /// The names in those of its production classes.
+    #[serde(skip)]
+    production: References,
 }
 
 /// The map of one module.
@@ -37,24 +44,78 @@ pub(crate) struct CoverageMap {
     pub(crate) coverage: ExecutedClasses,
 }
 
+impl ModuleContext<'_> {
+    /// A digest of what its tests depend on, but for its own files.
+    pub(crate) fn test_conditions(&self) -> String {
+        let settings = self.context.settings;
+        let jvm_args = settings.jvm_args.join("\0");
+        digest_parts([&self.built.key, &settings.pit_version, &jvm_args])
+    }
+}
+
+impl ModuleState {
+    /// The module as it is now; `None` in place.
+    pub(crate) fn read_state(module: &ModuleContext<'_>) -> Option<Self> {
+        let context = module.context;
+        let files = context.ports.checkouts.other_files(&context.package.root)?;
+        let mut state = Self {
+            conditions: digest_parts([VERSION, &module.test_conditions(), &files]),
+            ..Self::default()
+        };
+        let sides = [
+            (module.production(), &mut state.production),
+            (module.tests(), &mut state.tests),
+        ];
+        for (files, references) in sides {
+            for (name, bytes) in files {
+                let class = dotted_name(name);
+                let named = class_file::named_classes(bytes);
+                let names = references.entry(class.clone()).or_default();
+                names.extend(named.iter().map(|name| dotted_name(name)));
+                let digest = state.digests.entry(class).or_default();
+                *digest = digest_parts([digest.as_bytes(), name.as_bytes(), bytes.as_slice()]);
+            }
+        }
+        Some(state)
+    }
+
+    /// Returns the tests that are likely to use one of `wanted` much: those that name it, and the own tests of production
+    /// classes that name it.
+    pub(crate) fn find_near_tests(
+        &self,
+        wanted: &BTreeSet<String>,
+        names: &TestNames,
+    ) -> BTreeSet<String> {
+        let callers = classes_naming(&self.production, wanted);
+        let mut near = classes_naming(&self.tests, wanted);
+        for test in self.tests.keys() {
+            let name = simple_name(test);
+            let mut callers = callers.iter().map(|class| simple_name(class));
+            if callers.any(|caller| names.is_test_of(name, caller)) {
+                near.insert(test.clone());
+            }
+        }
+        near
+    }
+}
+
 impl CoverageMap {
-    /// Returns those of `all` that can touch one of the `targets` (top-level names); `None` for a map that no longer holds.
-    ///
-    /// The module is as it is `now`; `references` are those of its tests' class files.
+    /// Returns those of `all` that can touch one of the `targets` (top-level names) of the module as it is `now`; `None` for
+    /// a map that no longer holds.
     pub(crate) fn choose_tests(
         &self,
         now: &ModuleState,
-        references: &References,
         targets: &BTreeSet<String>,
         all: &BTreeSet<String>,
     ) -> Option<BTreeSet<String>> {
-        let then = &self.state;
-        if then.conditions != now.conditions {
+        if self.state.conditions != now.conditions {
             return None;
         }
+        let [before, after] = [&self.state, now].map(|state| BTreeSet::from_iter(&state.digests));
+        // Added and deleted classes too.
+        let changed_since = &before ^ &after;
         let mut changed = targets.clone();
-        changed.extend(changed_classes(&then.production, &now.production).cloned());
-        changed.extend(changed_classes(&then.tests, &now.tests).cloned());
+        changed.extend(changed_since.into_iter().map(|(class, _)| class.clone()));
         let ExecutedClasses { tests, classes } = &self.coverage;
         let executing = changed.iter().filter_map(|class| classes.get(class));
         let mut chosen: BTreeSet<String> = executing.flatten().cloned().collect();
@@ -66,24 +127,39 @@ impl CoverageMap {
             }
         }
         // A test that uses a changed class of the tests, or a new class, names it.
-        chosen.extend(find_dependents(references, &changed));
+        chosen.extend(find_dependents(&now.tests, &changed));
         Some(&chosen & all)
     }
 }
 
-/// The classes that are not the same in both, added and deleted ones too.
-fn changed_classes<'a>(
-    then: &'a BTreeMap<String, String>,
-    now: &'a BTreeMap<String, String>,
-) -> impl Iterator<Item = &'a String> {
-    let [then, now] = [then, now].map(|classes| classes.iter().collect::<BTreeSet<_>>());
-    let changed = &then ^ &now;
-    changed.into_iter().map(|(class, _)| class)
+/// The classes that lead to one of `wanted`, through other classes too, these included. Reflection is not seen.
+fn find_dependents(references: &References, wanted: &BTreeSet<String>) -> BTreeSet<String> {
+    let mut leading = wanted.clone();
+    loop {
+        let more = &leading | &classes_naming(references, &leading);
+        if more == leading {
+            return leading;
+        }
+        leading = more;
+    }
 }
 
-/// The top-level class of a name.
-pub(crate) fn top_level(name: &str) -> &str {
-    name.split_once('$').map_or(name, |(top, _)| top)
+/// Returns the classes that name one of `wanted`.
+fn classes_naming(references: &References, wanted: &BTreeSet<String>) -> BTreeSet<String> {
+    let naming = references
+        .iter()
+        .filter(|(_, names)| !names.is_disjoint(wanted));
+    naming.map(|(class, _)| class.clone()).collect()
+}
+
+/// Returns a class's name without its package.
+fn simple_name(class: &str) -> &str {
+    class.rsplit('.').next().unwrap_or(class)
+}
+
+/// The dotted name of the top-level class of an internal name.
+fn dotted_name(internal: &str) -> String {
+    top_level(internal).replace('/', ".")
 }
 
 #[cfg(test)]
@@ -92,6 +168,15 @@ mod tests {
 
     fn names(all: &[&str]) -> BTreeSet<String> {
         all.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    /// Classes with the names in their files, separated by white space.
+    fn references(all: &[(&str, &str)]) -> References {
+        let entry = |(class, named): &(&str, &str)| {
+            let named = named.split_whitespace().map(str::to_owned);
+            ((*class).to_owned(), named.collect())
+        };
+        all.iter().map(entry).collect()
     }
 
     /// A run that executed `Foo ATest BTest` per line.
@@ -112,17 +197,17 @@ mod tests {
         }
     }
 
-    /// A module whose classes have these digests: `Foo=1 Bar=2`.
-    fn state(production: &str, tests: &str) -> ModuleState {
+    /// A module whose classes have these digests: `Foo=1 Bar=2`; `DTest` names `Base`, `ETest` names `New`.
+    fn state(digests: &str) -> ModuleState {
         let class = |text: &str| {
             let (class, digest) = text.split_once('=').unwrap();
             (class.to_owned(), digest.to_owned())
         };
-        let classes = |text: &str| text.split_whitespace().map(class).collect();
         ModuleState {
             conditions: "same".to_owned(),
-            production: classes(production),
-            tests: classes(tests),
+            digests: digests.split_whitespace().map(class).collect(),
+            tests: references(&[("DTest", "Base"), ("ETest", "New")]),
+            production: References::new(),
         }
     }
 
@@ -134,21 +219,16 @@ mod tests {
             "ATest", "BTest", "CTest", "DTest", "ETest", "FTest", "RedTest",
         ];
         CoverageMap {
-            state: state(PRODUCTION, TESTS),
+            state: state(&format!("{PRODUCTION} {TESTS}")),
             coverage: coverage(&tests, "Foo ATest BTest\nBar CTest"),
         }
     }
 
-    /// The tests that run for a target of a module; `DTest` names `Base`, `ETest` names `New`.
+    /// The tests that run for a target of a module.
     fn asked(target: &str, production: &str, tests: &str) -> String {
-        let references = [
-            ("DTest".to_owned(), names(&["Base"])),
-            ("ETest".to_owned(), names(&["New"])),
-        ]
-        .into();
-        let now = state(production, tests);
-        let all = now.tests.keys().cloned().collect();
-        let chosen = map().choose_tests(&now, &references, &names(&[target]), &all);
+        let all = state(tests).digests.into_keys().collect();
+        let now = state(&format!("{production} {tests}"));
+        let chosen = map().choose_tests(&now, &names(&[target]), &all);
         Vec::from_iter(chosen.unwrap()).join(" ")
     }
 
@@ -188,20 +268,15 @@ mod tests {
 
     #[test]
     fn a_map_holds_only_under_its_conditions() {
-        let mut elsewhere = state(PRODUCTION, TESTS);
+        let mut elsewhere = map().state;
         elsewhere.conditions = "other".to_owned();
-        let choice = map().choose_tests(
-            &elsewhere,
-            &References::new(),
-            &names(&["Foo"]),
-            &names(&["ATest"]),
-        );
+        let choice = map().choose_tests(&elsewhere, &names(&["Foo"]), &names(&["ATest"]));
         assert_eq!(choice, None);
     }
 
     #[test]
     fn tests_of_a_suite_under_other_names_stand_for_the_classes_that_ran_none() {
-        let state = state("Foo=1 Bar=1", "ATest=1 BTest=1 CTest=1 Suite=1");
+        let state = state("Foo=1 Bar=1 ATest=1 BTest=1 CTest=1 Suite=1");
         let coverage = coverage(
             &["ATest", "BTest", "CTest", "lib.Tester"],
             "Foo lib.Tester\nBar ATest",
@@ -210,14 +285,50 @@ mod tests {
             state: state.clone(),
             coverage,
         };
-        let all = state.tests.keys().cloned().collect();
-        let asked = |target| {
-            map.choose_tests(&state, &References::new(), &names(&[target]), &all)
-                .unwrap()
-        };
+        let all = names(&["ATest", "BTest", "CTest", "Suite"]);
+        let asked = |target| map.choose_tests(&state, &names(&[target]), &all).unwrap();
         assert_eq!(
             (asked("Foo"), asked("Bar")),
             (names(&["Suite"]), names(&["ATest"]))
         );
+    }
+
+    #[test]
+    fn references_are_followed_through_other_classes_and_in_circles() {
+        let references = references(&[
+            ("FooTest", "Foo java.lang.String"),
+            ("BarTest", "Base"),
+            ("Base", "Foo Helper"),
+            ("Helper", "Base"),
+            ("HelperTest", "Helper"),
+            ("OtherTest", "Other"),
+        ]);
+        let leading = find_dependents(&references, &names(&["Foo"]));
+        assert_eq!(
+            leading,
+            names(&["Foo", "FooTest", "Base", "BarTest", "Helper", "HelperTest"])
+        );
+        assert_eq!(find_dependents(&references, &names(&[])), names(&[]));
+    }
+
+    #[test]
+    fn near_are_tests_that_name_a_class_and_own_tests_of_its_callers() {
+        let state = ModuleState {
+            production: references(&[
+                ("a.Foo", "a.Foo"),
+                ("a.Caller", "a.Foo"),
+                ("a.Far", "a.Caller"),
+            ]),
+            tests: references(&[
+                ("a.FooTest", "a.Foo"),
+                ("b.NamesIt", "a.Foo"),
+                ("a.CallerTest", "a.Caller"),
+                ("a.FarTest", "a.Far"),
+            ]),
+            ..ModuleState::default()
+        };
+        let patterns = ["{}Test".to_owned()];
+        let near = state.find_near_tests(&names(&["a.Foo"]), &TestNames::new(&patterns));
+        assert_eq!(near, names(&["a.CallerTest", "a.FooTest", "b.NamesIt"]));
     }
 }

@@ -6,15 +6,13 @@
 
 use super::base_score;
 use super::context::ModuleContext;
-use super::coverage_map::{CoverageMap, ExecutedClasses, top_level};
+use super::coverage_map::{CoverageMap, ModuleState};
 use super::maven::digest_parts;
-use super::module_state::CompiledModule;
-use super::pit::{Aim, MutantFilter, PitRun, PitSession};
-use super::reach::find_near_tests;
-use super::report::{MutantId, PitReport};
+use super::pit::{FULL_TIMEOUT, PitRun, PitSession};
+use super::report::{Aim, MutantId, PitReport, top_level};
 use super::scope::TestNames;
 use super::test_classes::TestClasses;
-use super::tiers::{self, LikelyTests, Tier};
+use super::tiers::{self, LikelyTests, NEAR};
 use crate::config::TestTiers;
 use crate::gate::GateAbort;
 use crate::gate::disk_cache::DiskCache;
@@ -30,33 +28,28 @@ impl ModuleContext<'_> {
         result: &mut ModuleResult,
     ) -> Result<PitReport, GateAbort> {
         let TestClasses { asked, left_out } = self.test_classes()?;
-        let session = PitSession::new(self)?;
         self.remark_what_pit_is_not_given(&left_out, result)?;
         let mut ladder = Ladder {
-            module: self,
-            session,
+            session: PitSession::new(self, self.accountable_tests(), result)?,
             all: asked,
+            asked: BTreeSet::new(),
             merged: PitReport::default(),
-            result,
+            state: None,
         };
-        let order = self.tier_order();
-        if self.context.request.makes_map {
+        let makes_map = self.context.request.makes_map && ladder.likely_tests().makes_map;
+        let order = if makes_map {
+            TestTiers::All
+        } else {
+            self.tier_order()
+        };
+        let own = &ladder.session.accountable_tests;
+        if let Some(tier) = tiers::first_tier(order, own, &ladder.all) {
+            ladder.run_tier(PitRun { makes_map, ..tier })?;
+        }
+        if order == TestTiers::OwnFirst && (ladder.asked.is_empty() || ladder.is_open()) {
             let likely = ladder.likely_tests();
-            if likely.makes_map && likely.touching.is_none() {
-                ladder.run_tier(Tier {
-                    makes_map: true,
-                    ..Tier::all_tests(&ladder.all)
-                })?;
-                return ladder.conclude_ladder();
-            }
-        }
-        let first = tiers::first_tier(order, &self.accountable_tests(), &ladder.all);
-        let is_without_own = first.is_none();
-        if let Some(tier) = first {
-            ladder.run_tier(tier)?;
-        }
-        if order == TestTiers::OwnFirst && (is_without_own || ladder.is_open()) {
-            for tier in ladder.tiers_after_own() {
+            let confirms = self.context.request.confirms;
+            for tier in tiers::after_own(&ladder.asked, &ladder.all, confirms, &likely) {
                 ladder.run_tier(tier)?;
                 if !ladder.is_open() {
                     break;
@@ -77,152 +70,120 @@ impl ModuleContext<'_> {
 }
 
 /// A module on its way through the tiers.
-struct Ladder<'a, 'm> {
-    module: &'m ModuleContext<'a>,
+struct Ladder<'m> {
     session: PitSession<'m>,
     /// All test classes of the module.
     all: BTreeSet<String>,
+    /// Those that have run.
+    asked: BTreeSet<String>,
     /// The findings of all runs so far.
     merged: PitReport,
-    result: &'m mut ModuleResult,
+    /// The compiled module, once likely tests were sought: no run may change it. `None` in place.
+    state: Option<ModuleState>,
 }
 
-impl Ladder<'_, '_> {
+impl Ladder<'_> {
     fn open_classes(&self) -> BTreeSet<String> {
         self.open_in(&self.merged)
     }
 
     fn open_in(&self, report: &PitReport) -> BTreeSet<String> {
-        tiers::open_classes(
-            self.module.score_rule(),
-            &self.module.module.targets,
-            report,
-        )
+        let module = self.session.module;
+        tiers::open_classes(module.score_rule(), &module.module.targets, report)
     }
 
     fn is_open(&self) -> bool {
         !self.open_classes().is_empty()
     }
 
-    fn tiers_after_own(&self) -> Vec<Tier> {
-        let confirms = self.module.context.request.confirms;
-        tiers::after_own(
-            &self.merged.tests,
-            &self.all,
-            confirms,
-            &self.likely_tests(),
-        )
-    }
-
     /// The tests that are likely to kill, as far as the class files and the coverage map show them; none in place.
-    fn likely_tests(&self) -> LikelyTests {
-        let Some(now) = self.session.module_state() else {
+    fn likely_tests(&mut self) -> LikelyTests {
+        self.state = ModuleState::read_state(self.session.module);
+        let Some(state) = &self.state else {
             return LikelyTests::default();
         };
-        let judged = self.judged_classes();
+        let owners = self.session.owners.keys();
+        let judged: BTreeSet<String> = owners.map(|class| top_level(class).to_owned()).collect();
         let (maps, key) = self.known_maps();
         let map: Option<CoverageMap> = maps.recall(&key);
-        let names = TestNames::new(&self.module.context.settings.test_names);
-        let references = [&now.references, &now.production_references];
+        let touching = map.and_then(|map| map.choose_tests(state, &judged, &self.all));
+        let names = TestNames::new(&self.session.module.context.settings.test_names);
         LikelyTests {
-            touching: map
-                .and_then(|map| map.choose_tests(&now.state, &now.references, &judged, &self.all)),
-            near: find_near_tests(references, &judged, &names),
-            makes_map: true,
+            makes_map: touching.is_none(),
+            near: state.find_near_tests(&judged, &names),
+            touching,
         }
-    }
-
-    /// Keeps the coverage map that a run over all tests has made.
-    fn keep_map(&self, coverage: ExecutedClasses) -> Result<(), GateAbort> {
-        let Some(CompiledModule { state, .. }) = self.session.module_state() else {
-            return Ok(());
-        };
-        let map = CoverageMap {
-            state: state.clone(),
-            coverage,
-        };
-        let (maps, key) = self.known_maps();
-        maps.remember(&key, &map)
     }
 
     /// The maps, and the key of the module's own in a workspace.
     fn known_maps(&self) -> (DiskCache, String) {
-        let home = self.module.maven.home.display().to_string();
-        let maps = self.module.context.disk_cache("coverage-maps");
+        let module = self.session.module;
+        let home = module.maven.home.display().to_string();
+        let maps = module.context.disk_cache("coverage-maps");
         (maps, digest_parts([home]))
     }
 
-    /// The top-level classes that are judged.
-    fn judged_classes(&self) -> BTreeSet<String> {
-        let classes = self.session.owners.keys();
-        classes.map(|class| top_level(class).to_owned()).collect()
-    }
-
     /// Runs a tier, and again without the tests that failed in a control while these could decide.
-    fn run_tier(&mut self, mut tier: Tier) -> Result<(), GateAbort> {
+    fn run_tier(&mut self, mut tier: PitRun) -> Result<(), GateAbort> {
         while self.run_tier_once(&tier)? {
             tier.makes_map = false;
         }
-        // The page of the last tier alone is kept.
-        self.result.reports.clear();
-        self.session.note_report(tier.name, self.result);
+        self.session.note_report(tier.name);
         Ok(())
     }
 
     /// Runs a tier, and its deciding time-outs a second time; true if it must run again without tests that failed in a control.
-    fn run_tier_once(&mut self, tier: &Tier) -> Result<bool, GateAbort> {
-        let is_first = self.merged.tests.is_empty() && self.merged.classes.is_empty();
-        let filter = if is_first {
-            self.session.line_filter()
+    fn run_tier_once(&mut self, tier: &PitRun) -> Result<bool, GateAbort> {
+        let is_first = self.asked.is_empty() && self.merged.classes.is_empty();
+        let has_controls = is_first || tier.name == NEAR || self.session.is_quick(&tier.tests);
+        let aim = if has_controls {
+            Aim::Judge
         } else {
-            self.remaining_mutants()
+            Aim::Search
         };
-        let has_controls = is_first || tier.is_near() || self.session.is_quick(&tier.tests);
         let run = PitRun {
-            timeout: self.session.mutant_timeout(&tier.tests),
-            aim: if has_controls {
-                Aim::Judge
-            } else {
-                Aim::Search
-            },
-            makes_map: tier.makes_map,
-            ..PitRun::new(tier.name, &tier.tests, &filter)
+            mutants: (!is_first).then(|| self.remaining_mutants()),
+            aim,
+            ..tier.clone()
         };
         let note = if tier.makes_map {
             "makes the coverage map"
         } else {
             ""
         };
-        let mut report = self.session.run_pit(&run, note, self.result)?;
-        if tier.makes_map {
-            self.keep_map(std::mem::take(&mut report.executed))?;
+        let mut report = self.session.run_pit(run, note)?;
+        self.session.remember_millis(&tier.tests, &report)?;
+        if tier.makes_map
+            && let Some(state) = self.state.take()
+        {
+            let coverage = std::mem::take(&mut report.executed);
+            let (maps, key) = self.known_maps();
+            maps.remember(&key, &CoverageMap { state, coverage })?;
         }
-        self.session.remember_times(&tier.tests, &report)?;
+        self.asked.extend(tier.tests.iter().cloned());
         let mut has_failed_control = !report.failed_control.is_empty();
-        let is_superset = tier.tests.is_superset(&self.merged.tests);
-        self.merged.tests.extend(tier.tests.iter().cloned());
         if is_first {
-            report.tests = std::mem::take(&mut self.merged.tests);
-            self.merged = std::mem::take(&mut report);
-            base_score::set_base_scores(self.module, &mut self.merged, self.result)?;
-            self.module.add_kills_of_other_modules(&mut self.merged);
-        } else if has_controls {
-            self.merged.forget_unproven();
-            self.merged.merge_later(&report);
+            self.merged = report;
+            let PitSession { module, result, .. } = &mut self.session;
+            base_score::set_base_scores(module, &mut self.merged, result)?;
+            self.session
+                .module
+                .add_kills_of_other_modules(&mut self.merged);
         } else {
-            has_failed_control = self.check_with_controls(tier, &report)?;
+            self.merged.merge_later(&report, aim);
+            if !has_controls {
+                has_failed_control = self.check_with_controls(tier)?;
+            }
         }
         if has_failed_control && self.is_open() {
             return Ok(true);
         }
-        self.merged.note_tests(&report, is_superset);
         Ok(self.recheck_timeouts(tier)? && self.is_open())
     }
 
     /// Runs controls with the kills of a search, as far as a pass would rest on them: first next to the test classes that killed,
     /// then, if these do not suffice, next to the whole tier. Kills that decide nothing are set aside. True if a control failed.
-    fn check_with_controls(&mut self, tier: &Tier, search: &PitReport) -> Result<bool, GateAbort> {
-        self.merged.merge_search(search);
+    fn check_with_controls(&mut self, tier: &PitRun) -> Result<bool, GateAbort> {
         let believed = self.merged.clone().with_unproven();
         let settled = &self.open_classes() - &self.open_in(&believed);
         let (mut deciding, mut killing) = (BTreeSet::new(), BTreeSet::new());
@@ -234,22 +195,20 @@ impl Ladder<'_, '_> {
                 killing.extend(mutant.killer.clone());
             }
         }
-        killing = &killing & &tier.tests;
-        for tests in [&killing, &tier.tests] {
+        for tests in [&killing & &tier.tests, tier.tests.clone()] {
             let open = &self.open_classes() & &settled;
             let left = self.merged.left_in(&open).map(|(id, _)| id);
-            let remaining: Vec<_> = left.filter(|id| deciding.contains(id)).cloned().collect();
-            if remaining.is_empty() || tests.is_empty() {
+            let mutants: Vec<_> = left.filter(|id| deciding.contains(id)).cloned().collect();
+            if mutants.is_empty() || tests.is_empty() {
                 continue;
             }
-            let filter = self.filter_mutants(remaining);
             let run = PitRun {
-                timeout: self.session.mutant_timeout(tests),
-                ..PitRun::new("control", tests, &filter)
+                mutants: Some(mutants),
+                ..PitRun::new("control", tests)
             };
             let note = format!("what {} killed", tier.name);
-            let report = self.session.run_pit(&run, &note, self.result)?;
-            self.merged.merge_later(&report);
+            let report = self.session.run_pit(run, &note)?;
+            self.merged.merge_later(&report, Aim::Judge);
             if !report.failed_control.is_empty() {
                 return Ok(true);
             }
@@ -258,8 +217,9 @@ impl Ladder<'_, '_> {
     }
 
     /// Runs time-outs that decide a second time, alone, with PIT's own patience; true if a control failed there.
-    fn recheck_timeouts(&mut self, tier: &Tier) -> Result<bool, GateAbort> {
-        let (rule, targets) = (self.module.score_rule(), &self.module.module.targets);
+    fn recheck_timeouts(&mut self, tier: &PitRun) -> Result<bool, GateAbort> {
+        let module = self.session.module;
+        let (rule, targets) = (module.score_rule(), &module.module.targets);
         let hanging = tiers::hanging_on_timeouts(rule, targets, &self.merged);
         let left = self.merged.left_in(&hanging);
         let timed_out = left.filter(|(_, mutant)| mutant.status() == MutantStatus::TimedOut);
@@ -267,19 +227,20 @@ impl Ladder<'_, '_> {
         if mutants.is_empty() {
             return Ok(false);
         }
-        let filter = self.filter_mutants(mutants);
         let run = PitRun {
             alone: true,
-            ..PitRun::new("alone", &self.merged.tests, &filter)
+            timeout: FULL_TIMEOUT,
+            mutants: Some(mutants),
+            ..PitRun::new("alone", self.asked.clone())
         };
         let note = format!("time-outs of the tier {} that decide", tier.name);
-        let report = self.session.run_pit(&run, &note, self.result)?;
-        self.merged.merge_later(&report);
+        let report = self.session.run_pit(run, &note)?;
+        self.merged.merge_later(&report, Aim::Judge);
         Ok(!report.failed_control.is_empty())
     }
 
     /// The mutants of open classes that are not killed.
-    fn remaining_mutants(&self) -> MutantFilter {
+    fn remaining_mutants(&self) -> Vec<MutantId> {
         let open = self.open_classes();
         let classes = open
             .iter()
@@ -290,21 +251,14 @@ impl Ladder<'_, '_> {
             let left = counted.left();
             left.filter(move |(_, mutant)| all || mutant.status() != MutantStatus::TimedOut)
         });
-        let mutants = living.map(|(id, _)| id.clone()).collect();
-        self.filter_mutants(mutants)
-    }
-
-    /// These mutants, as far as their lines are judged.
-    fn filter_mutants(&self, mutants: Vec<MutantId>) -> MutantFilter {
-        MutantFilter {
-            mutants: Some(mutants),
-            ..self.session.line_filter()
-        }
+        living.map(|(id, _)| id.clone()).collect()
     }
 
     /// The counts of the module, once no tier remains.
     fn conclude_ladder(mut self) -> Result<PitReport, GateAbort> {
-        self.module.add_kills_of_other_modules(&mut self.merged);
+        self.session
+            .module
+            .add_kills_of_other_modules(&mut self.merged);
         let with_unproven = self.merged.clone().with_unproven();
         if self.open_in(&with_unproven) == self.open_classes() {
             self.merged = with_unproven;

@@ -5,54 +5,51 @@
 //! read for people, and for the test that hangs or ends its JVM: it can only add to a reason that is no pass.
 
 mod command_line;
-mod output;
 mod plugin;
 mod session;
 mod tools;
 
-use output::{RED, blame_tests};
-pub(crate) use plugin::MutantFilter;
-
 use super::context::ModuleContext;
 use super::maven::NETWORK_OR_DISK;
-use super::module_state::CompiledModule;
-pub(crate) use super::report::Aim;
-use super::report::{FailingTest, Owners, PitReport, PitResults, PitStage, SealKey};
+use super::report::{
+    Aim, FailingTest, MutantId, Owners, PitReport, PitResults, PitStage, SealKey, top_level,
+};
 use super::scope::BUILD_FILES;
 use crate::gate::GateAbort;
 use crate::gate::commands::{FinishedCall, fresh_folder};
 use crate::gate::leftovers::{self, TestPlace, spoil_files};
+use crate::gate::verdict::ModuleResult;
 use crate::machine::facts::ProcessEnd;
 use crate::source::{RepoPath, text};
 use crate::sys::file_stat::FileStat;
 use crate::sys::walk::{DirEntry, MAX_DEPTH, MAX_ENTRIES, walk};
-use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use tools::Tools;
 
-/// PIT's own default for [`PitRun::timeout`].
-const FULL_TIMEOUT: u64 = 4_000;
+/// PIT's own patience with a mutant; see [`PitRun::timeout`].
+pub(crate) const FULL_TIMEOUT: u64 = 4_000;
+/// The first patience. A time-out that decides runs again in any case.
+const QUICK_TIMEOUT: u64 = 1_000;
 
 /// The JVM's words for a class that an agent has given other methods or fields than its file has.
 const REFUSED: &str = "class redefinition failed";
 /// PIT's words for a JVM of tests that ended without any mutation.
 const MINION_DIED: &str = "Coverage generation minion exited abnormally";
-const LOOK: &str = "Look at PIT's log in the gate's folder, then run the gate again.";
+/// PIT's words before the name of a test that begins. Tests can print them, so they decide no pass and no skip.
+const GATHERING: &str = "Gathering coverage for test Description [testClass=";
 /// The part of the gate's limit for which PIT may be silent: it names each test as it begins, and the plugin prints each second later.
 const SILENCE: u32 = 10;
-/// Milliseconds from which on tests without mutation are long.
-const LONG: u64 = 60_000;
 
 /// One run of PIT over a module.
-#[derive(Clone, Debug)]
-pub(crate) struct PitRun<'a> {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PitRun {
     /// Names the call's log and the report's folder.
     pub(crate) name: &'static str,
     /// Test classes to run.
-    pub(crate) tests: &'a BTreeSet<String>,
-    /// The mutants to run.
-    pub(crate) filter: &'a MutantFilter,
+    pub(crate) tests: BTreeSet<String>,
+    /// The mutants to run; `None` for all on the lines that are judged.
+    pub(crate) mutants: Option<Vec<MutantId>>,
     /// The time that a mutant may take beyond five quarters of the time of its tests, milliseconds.
     pub(crate) timeout: u64,
     /// One JVM per mutant.
@@ -63,18 +60,14 @@ pub(crate) struct PitRun<'a> {
     pub(crate) makes_map: bool,
 }
 
-impl<'a> PitRun<'a> {
-    /// A run with PIT's own patience, in shared JVMs.
-    pub(crate) fn new(
-        name: &'static str,
-        tests: &'a BTreeSet<String>,
-        filter: &'a MutantFilter,
-    ) -> Self {
+impl PitRun {
+    /// A run over all mutants with controls, in shared JVMs.
+    pub(crate) fn new(name: &'static str, tests: BTreeSet<String>) -> Self {
         Self {
             name,
             tests,
-            filter,
-            timeout: FULL_TIMEOUT,
+            mutants: None,
+            timeout: QUICK_TIMEOUT,
             alone: false,
             aim: Aim::Judge,
             makes_map: false,
@@ -84,115 +77,84 @@ impl<'a> PitRun<'a> {
 
 /// A module that is ready to be measured.
 pub(crate) struct PitSession<'a> {
-    module: &'a ModuleContext<'a>,
+    pub(crate) module: &'a ModuleContext<'a>,
+    pub(crate) result: &'a mut ModuleResult,
     tools: Tools,
     plugin: PathBuf,
     /// Classes to mutate, with the target each belongs to.
     pub(crate) owners: Owners,
-    /// Tests whose failure is the family's fault; empty at its base.
-    accountable_tests: BTreeSet<String>,
+    /// Test classes whose failure is the family's fault.
+    pub(crate) accountable_tests: BTreeSet<String>,
     /// Failing tests of others that a remark has named.
-    remarked: RefCell<BTreeSet<String>>,
+    remarked: BTreeSet<FailingTest>,
     /// Test classes of others that failed in a control: they are not asked again.
-    failed_control: RefCell<BTreeSet<String>>,
+    failed_control: BTreeSet<String>,
     /// Tests need something that only one JVM can have: mutants run in one at a time.
-    single_jvm: Cell<bool>,
-    /// See [`PitSession::module_state`].
-    state: OnceCell<Option<CompiledModule>>,
+    single_jvm: bool,
 }
 
 impl PitSession<'_> {
-    /// Runs PIT, with a new temporary folder and a new home for the tests.
-    fn start_pit(&self, run: &PitRun<'_>) -> Result<PitReport, GateAbort> {
+    /// Runs PIT, with a new temporary folder and a new home for the tests. What its tests and mutants wrote must not have killed.
+    fn start_pit(&mut self, run: &PitRun) -> Result<PitReport, GateAbort> {
         let context = self.module.context;
+        let (checkouts, root) = (context.ports.checkouts, &context.package.root);
         let place = &TestPlace::new(context.commands.child_environment())?;
-        let is_judged = run.aim == Aim::Judge && !self.accountable_tests.is_empty();
-        let before = is_judged.then(|| self.module_files()).transpose()?;
+        let before = self.module_files()?;
         let report = self.start_once(run, place);
         if let Ok(report) = &report {
-            self.judge_written(run, &report.left_out, place)?;
-            if let Some(before) = &before {
-                self.judge_leftovers(run, &report.left_out, before, place)?;
+            // Other tests may read them and then kill mutants, so all must pass with them.
+            let written = checkouts.written_files(root, false)?;
+            if !written.is_empty() && !self.run_again("after", run, report, place)?.is_empty() {
+                let why = format!(
+                    "Tests or mutants of {} wrote files on which tests then failed without any mutation: {}.",
+                    self.module.module_label(),
+                    text::names(written.iter().map(RepoPath::as_str), 5)
+                );
+                let hint = "Let these tests work on copies in a temporary folder.";
+                return Err(GateAbort::setup(why, hint));
+            }
+            if run.aim == Aim::Judge && !self.accountable_tests.is_empty() {
+                self.judge_leftovers(run, report, &before, place)?;
             }
         }
-        context
-            .ports
-            .checkouts
-            .written_files(&context.package.root, true)?;
+        checkouts.written_files(root, true)?;
         report
-    }
-
-    /// Files that tests or mutants of a run wrote where other tests read could kill mutants: then the tests, but for those that
-    /// it left out, must pass with these files.
-    fn judge_written(
-        &self,
-        run: &PitRun<'_>,
-        left_out: &BTreeSet<FailingTest>,
-        place: &TestPlace,
-    ) -> Result<(), GateAbort> {
-        let context = self.module.context;
-        let written = context
-            .ports
-            .checkouts
-            .written_files(&context.package.root, false)?;
-        if written.is_empty() || self.run_again("after", run, left_out, place)?.is_empty() {
-            return Ok(());
-        }
-        let (label, files) = (
-            self.module.module_label(),
-            text::names(written.iter().map(RepoPath::as_str), 5),
-        );
-        let why = format!(
-            "Tests or mutants of {label} wrote files on which tests then failed without any mutation: {files}."
-        );
-        Err(GateAbort::setup(
-            why,
-            "Let these tests work on copies in a temporary folder.",
-        ))
     }
 
     /// Runs the tests of a run again without mutants. Returns those that fail and that it did not leave out.
     fn run_again(
-        &self,
+        &mut self,
         name: &'static str,
-        run: &PitRun<'_>,
-        left_out: &BTreeSet<FailingTest>,
+        run: &PitRun,
+        report: &PitReport,
         place: &TestPlace,
     ) -> Result<BTreeSet<FailingTest>, GateAbort> {
         let again = PitRun {
             name,
             aim: Aim::Count,
-            makes_map: false,
             ..run.clone()
         };
-        Ok(&self.start_once(&again, place)?.left_out - left_out)
+        Ok(&self.start_once(&again, place)?.left_out - &report.left_out)
     }
 
     /// A test that compares with what an earlier run of it wrote kills mutants without any expectation of its own. Such files
     /// are given another text, and then the tests must pass nevertheless.
     fn judge_leftovers(
-        &self,
-        run: &PitRun<'_>,
-        left_out: &BTreeSet<FailingTest>,
+        &mut self,
+        run: &PitRun,
+        report: &PitReport,
         before: &BTreeMap<PathBuf, Option<FileStat>>,
         place: &TestPlace,
     ) -> Result<(), GateAbort> {
-        let home = &self.module.maven.home;
-        let mut made = place.left_files()?;
-        for (file, stat) in self.module_files()? {
-            let inside = file.strip_prefix(home).unwrap_or(&file);
-            // A production source that tests wrote ends the gate with an ERROR in any case.
-            let is_source =
-                inside.starts_with("src/main") && !inside.starts_with("src/main/resources");
-            if before.get(&file) != Some(&stat) && !is_source {
-                made.push(file);
-            }
-        }
+        let mut made = self.module_files()?;
+        made.retain(|file, stat| before.get(file) != Some(stat));
+        let mut made: Vec<PathBuf> = made.into_keys().collect();
+        made.extend(place.left_files()?);
         if made.is_empty() {
             return Ok(());
         }
         spoil_files(&made)?;
-        let failing = self.run_again("leftovers", run, left_out, place);
+        let failing = self.run_again("leftovers", run, report, place);
         // The checkout restores all other files.
         let outputs = Path::new(&self.module.built.project.classes).parent();
         for file in &made {
@@ -204,17 +166,12 @@ impl PitSession<'_> {
         if failing.is_empty() {
             return Ok(());
         }
-        let (inside, beside): (Vec<_>, Vec<_>) =
-            made.iter().partition(|file| file.starts_with(home));
-        let inside = inside
-            .into_iter()
-            .filter_map(|file| Some(file.strip_prefix(home).ok()?.display().to_string()));
-        let beside = beside.into_iter().map(|file| place.display_name(file));
-        let why = leftovers::reason(
-            &self.module.module_label(),
-            inside.collect(),
-            beside.collect(),
-        );
+        let home = &self.module.maven.home;
+        let names = made.iter().map(|file| match file.strip_prefix(home) {
+            Ok(inside) => inside.display().to_string(),
+            Err(_) => place.display_name(file),
+        });
+        let why = leftovers::reason(&self.module.module_label(), names);
         let hint = "Commit what they expect, or remove the files before each test; a cache of tools can be left out by -Djava.io.tmpdir in gates.<NAME>.jvm_args.";
         if failing
             .iter()
@@ -230,13 +187,18 @@ impl PitSession<'_> {
         let project = &self.module.built.project;
         let classes = [&project.classes, &project.test_classes].map(Path::new);
         let home = &self.module.maven.home;
+        let sources = home.join("src/main");
         let mut files = BTreeMap::new();
         for entry in walk(home, MAX_DEPTH, MAX_ENTRIES, |folder: &DirEntry| {
+            let (path, name) = (folder.path(), folder.file_name());
+            // A production source that tests wrote ends the gate with an ERROR in any case.
+            let is_source = path.parent() == Some(sources.as_path()) && name != "resources";
             // Other modules are built and tested at the same time.
-            folder.file_name() != ".git"
-                && !is_module(folder.path())
-                && folder.file_name() != "node_modules"
-                && !classes.contains(&folder.path())
+            let is_module = BUILD_FILES
+                .iter()
+                .any(|(build, _)| path.join(build).exists());
+            let is_installed = name == ".git" || name == "node_modules";
+            !(is_source || is_module || is_installed || classes.contains(&path))
         }) {
             let entry = entry?;
             if entry.file_type().is_file() {
@@ -248,7 +210,7 @@ impl PitSession<'_> {
     }
 
     /// Runs PIT once.
-    fn start_once(&self, run: &PitRun<'_>, place: &TestPlace) -> Result<PitReport, GateAbort> {
+    fn start_once(&mut self, run: &PitRun, place: &TestPlace) -> Result<PitReport, GateAbort> {
         let context = self.module.context;
         let what = format!(
             "Mutating {} in {} (tests: {})",
@@ -257,7 +219,7 @@ impl PitSession<'_> {
             run.name
         );
         (context.ports.progress)(&what);
-        fresh_folder(&self.report_folder(run))?;
+        fresh_folder(&self.report_folder(run.name))?;
         let key = SealKey::new()?;
         let argv = self.pit_arguments(run, &key, place)?;
         let mut environment = place.test_variables();
@@ -272,59 +234,44 @@ impl PitSession<'_> {
         self.read_end(run, &key, &call)
     }
 
-    fn report_folder(&self, run: &PitRun<'_>) -> PathBuf {
-        self.module.gate_folder("report").join(run.name)
+    fn report_folder(&self, name: &str) -> PathBuf {
+        self.module.gate_folder("report").join(name)
     }
 
     /// Reads the end of a run from the results file.
     fn read_end(
-        &self,
-        run: &PitRun<'_>,
+        &mut self,
+        run: &PitRun,
         key: &SealKey,
         call: &FinishedCall,
     ) -> Result<PitReport, GateAbort> {
-        let results = PitResults::read_file(&self.report_folder(run), key);
+        let results = PitResults::read_file(&self.report_folder(run.name), key);
         let is_among_tests = matches!(&results, Ok(results) if results.stage == PitStage::Tests);
         self.check_end(call, is_among_tests)?;
-        let results = match results {
-            Ok(results) => results,
-            Err(why) if call.end.is_success() => return Err(no_verdict(&why)),
+        let results = results.map_err(|why| match call.output.lines().next() {
             // The plugin could not note why.
-            Err(_) => {
-                return Err(gave_up(
-                    call,
-                    call.output.lines().next().unwrap_or("no reason"),
-                ));
-            }
-        };
-        let stage = results.stage;
+            Some(first) if !call.end.is_success() => gave_up(call, first),
+            _ => gave_up(call, &why),
+        })?;
+        let is_done = results.stage == PitStage::Done && call.end.is_success();
         let words = results.failure.clone();
+        let module = self.module;
+        let is_changed = |class: &str, file: &str, line| module.is_changed(class, file, line);
         let mut report = results
-            .count_mutants(
-                &self.owners,
-                &|class, file, line| self.module.is_changed(class, file, line),
-                run.aim,
-            )
-            .map_err(|why| no_verdict(&why))?;
+            .count_mutants(&self.owners, &is_changed, run.aim)
+            .map_err(|why| gave_up(call, &why))?;
         if run.aim != Aim::Count {
-            blame_tests(&self.accountable_tests, &report.left_out, RED)?;
+            self.note_failing(&report.left_out, session::RED)?;
         }
         if is_among_tests && words.contains(MINION_DIED) {
             let place = self.blame_last_test(&call.output, "kills its JVM")?;
             let what = format!("the JVM of the tests died without any mutation{place}");
             return Err(self.unclear_verdict(&what));
         }
-        if !call.end.is_success() {
+        if !is_done {
             return Err(gave_up(call, &words));
         }
-        if stage != PitStage::Done {
-            return Err(no_verdict("PIT did not finish"));
-        }
         report.millis = call.millis;
-        // Suites run tests of other names.
-        report
-            .left_out
-            .retain(|test| run.tests.contains(&test.class));
         self.check_agents(&report, &call.output)?;
         Ok(report)
     }
@@ -355,7 +302,7 @@ impl PitSession<'_> {
     /// A failure if the family answers for the test that was begun last, which `does` it without any mutation; else the place
     /// of that test in a sentence.
     fn blame_last_test(&self, log: &str, does: &str) -> Result<String, GateAbort> {
-        match output::last_test(log) {
+        match last_test(log) {
             Some(class) if self.accountable_tests.contains(&class) => {
                 let why = format!("The test class {class} {does} without any mutation.");
                 Err(GateAbort::fail(why))
@@ -389,22 +336,43 @@ impl PitSession<'_> {
     }
 }
 
-fn is_module(folder: &Path) -> bool {
-    let mut names = BUILD_FILES.iter();
-    names.any(|(name, _)| folder.join(name).exists())
+/// The class of the test that was begun last.
+fn last_test(log: &str) -> Option<String> {
+    let (_, test) = log
+        .lines()
+        .rev()
+        .find_map(|line| line.split_once(GATHERING))?;
+    let class = test.split_once(", name=")?.0;
+    Some(text::line(top_level(class), 300))
 }
 
-fn no_verdict(why: &str) -> GateAbort {
-    GateAbort::setup(format!("PIT's results give no verdict: {why}."), LOOK)
-}
-
-/// PIT ended badly, and these are its own words for it.
+/// PIT gave no verdict, and these are the words for it.
 fn gave_up(call: &FinishedCall, words: &str) -> GateAbort {
-    let Some(cause) = NETWORK_OR_DISK.iter().find(|cause| words.contains(**cause)) else {
-        let why = text::line(words, 300);
-        let why = format!("PIT {}: {}.", call.end, why.trim_end_matches('.'));
-        return GateAbort::setup(why, LOOK);
+    if let Some(cause) = NETWORK_OR_DISK.iter().find(|cause| words.contains(**cause)) {
+        let why = format!("PIT {} and says: {cause}.", call.end);
+        return GateAbort::transient(why, "Check the space on the disk, then run the gate again.");
+    }
+    let words = if words.is_empty() {
+        "it did not finish"
+    } else {
+        words
     };
-    let why = format!("PIT {} and says: {cause}.", call.end);
-    GateAbort::transient(why, "Check the space on the disk, then run the gate again.")
+    let words = text::line(words, 300);
+    GateAbort::setup(
+        format!("PIT {}: {}.", call.end, words.trim_end_matches('.')),
+        "Look at PIT's log in the gate's folder, then run the gate again.",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::last_test;
+
+    #[test]
+    fn a_log_names_the_test_that_was_begun_last() {
+        let log = "x PIT >> INFO : MINION : FINE : Gathering coverage for test Description [testClass=a.ATest, name=x]\n\
+            x PIT >> INFO : MINION : FINE : Gathering coverage for test Description [testClass=a.BTest$In, name=x]\n";
+        assert_eq!(last_test(log).as_deref(), Some("a.BTest"));
+        assert_eq!(last_test(""), None);
+    }
 }

@@ -11,9 +11,9 @@ mod tests;
 pub(crate) use counted::{CountedMutant, CountedMutants, MutantId};
 pub(crate) use results_file::{PitResults, PitStage, SealKey};
 
-use super::coverage_map::{ExecutedClasses, top_level};
-use crate::mutation::{MutantStatus, Tally};
+use crate::mutation::Tally;
 use crate::source::text;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The purpose of a run.
@@ -32,10 +32,6 @@ pub(crate) enum Aim {
 pub(crate) struct PitReport {
     /// By target class; a target without mutants is absent.
     pub(crate) classes: BTreeMap<String, CountedMutants>,
-    /// The test classes that were asked, if the runs were merged.
-    pub(crate) tests: BTreeSet<String>,
-    /// The slowest test without mutation, milliseconds, if a test ran.
-    pub(crate) slowest_test: Option<u64>,
     /// The tests that ran without mutation, and the classes that they executed if the run makes a map.
     pub(crate) executed: ExecutedClasses,
     /// Time of the tests without mutation, milliseconds.
@@ -76,43 +72,19 @@ impl PitReport {
         wanted.flat_map(CountedMutants::left)
     }
 
-    /// Each mutant with what another run found out about it.
-    fn pair_with<'a>(
-        &'a mut self,
-        other: &'a Self,
-    ) -> impl Iterator<Item = (&'a mut CountedMutant, &'a CountedMutant)> {
-        self.classes.iter_mut().flat_map(|(class, counted)| {
-            let found = other.classes.get(class);
-            let mutants = counted.mutants.iter_mut();
-            mutants.filter_map(move |(id, mutant)| Some((mutant, found?.mutants.get(id)?)))
-        })
-    }
-
-    /// Merges what a later run found out about the mutants that are left.
-    pub(crate) fn merge_later(&mut self, later: &Self) {
-        for (mutant, found) in self.pair_with(later) {
-            mutant.join_status(found.status());
-        }
-        self.uncontrolled.extend(later.uncontrolled.iter().cloned());
-    }
-
-    /// Forgets what the last search killed.
-    pub(crate) fn forget_unproven(&mut self) {
-        self.mutants_mut().for_each(|mutant| mutant.unproven = None);
-    }
-
-    /// Merges what a later search found out. What it killed is unproven.
-    pub(crate) fn merge_search(&mut self, search: &Self) {
-        self.forget_unproven();
-        for (mutant, found) in self.pair_with(search) {
-            match found.status() {
-                status @ (MutantStatus::Killed | MutantStatus::TimedOut) => {
-                    mutant.unproven = Some(status);
-                    mutant.killer.clone_from(&found.killer);
+    /// Merges what a later run found out about the mutants that are left. What a search killed is unproven.
+    pub(crate) fn merge_later(&mut self, later: &Self, aim: Aim) {
+        for (class, found) in &later.classes {
+            let Some(counted) = self.classes.get_mut(class) else {
+                continue;
+            };
+            for (id, found) in &found.mutants {
+                if let Some(mutant) = counted.mutants.get_mut(id) {
+                    mutant.join_run(found, aim);
                 }
-                status => mutant.join_status(status),
             }
         }
+        self.uncontrolled.extend(later.uncontrolled.iter().cloned());
     }
 
     /// Counts what no control has met.
@@ -124,36 +96,25 @@ impl PitReport {
         }
         self
     }
+}
 
-    /// Notes the tests that reach what is left; those of different tiers add up, unless all were asked `again`.
-    pub(crate) fn note_tests(&mut self, later: &Self, again: bool) {
-        let pairs = self.pair_with(later);
-        for (mutant, found) in pairs.filter(|(mutant, _)| !mutant.is_settled()) {
-            let (left, found) = (&mut mutant.reported, &found.reported);
-            if again {
-                left.tests.clear();
-                left.tests_total = 0;
-            }
-            left.tests.extend(found.tests.iter().cloned());
-            left.tests_total += found.tests_total;
-        }
-    }
+/// The production classes that one run over all tests executed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ExecutedClasses {
+    /// The test classes, and true where all their tests were green.
+    pub(crate) tests: BTreeMap<String, bool>,
+    /// By top-level class, the tests that execute it.
+    pub(crate) classes: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// The top-level class of a name.
+pub(crate) fn top_level(name: &str) -> &str {
+    name.split_once('$').map_or(name, |(top, _)| top)
 }
 
 /// The target to which each class belongs: `Foo` to itself, a second top-level class of `Foo.java` to
 /// `Foo`. Nested classes follow their outermost class.
 pub(crate) type Owners = BTreeMap<String, String>;
-
-/// The outcome of a control. The plugin runs it before the mutants of its JVM.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum ControlOutcome {
-    /// All tests passed.
-    Passed,
-    /// It timed out, or its JVM ended.
-    Unclear,
-    /// This test failed.
-    Failed(FailingTest),
-}
 
 /// A test that fails without any mutation.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -180,31 +141,6 @@ impl FailingTest {
         Self {
             class: text::line(top_level(class), 300),
             name: text::line(&name, 300),
-        }
-    }
-}
-
-impl PitReport {
-    /// Returns the believed status of a mutant, given the control of its class, which belongs to the target `owner`.
-    fn believed_status(
-        &mut self,
-        status: MutantStatus,
-        control: Option<&ControlOutcome>,
-        owner: &str,
-    ) -> MutantStatus {
-        match (status, control) {
-            (MutantStatus::Killed | MutantStatus::TimedOut, Some(ControlOutcome::Failed(test))) => {
-                self.failed_control.insert(test.clone());
-                MutantStatus::Survived
-            }
-            (
-                MutantStatus::Killed | MutantStatus::TimedOut,
-                Some(ControlOutcome::Unclear) | None,
-            ) => {
-                self.uncontrolled.insert(owner.to_owned());
-                status
-            }
-            _ => status,
         }
     }
 }

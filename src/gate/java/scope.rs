@@ -73,7 +73,7 @@ struct Sorter<'a> {
     request: &'a GateRequest,
     package: &'a GatePackage,
     listing: &'a Listing,
-    names: TestNames<'a>,
+    names: TestNames,
     kind: ScopeKind,
     /// `classpath_command` builds the package.
     is_by_command: bool,

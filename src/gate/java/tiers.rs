@@ -11,6 +11,7 @@
 //! | `all` | all | `touching` is not there, or a FAIL would block |
 
 use super::class_scores::score_target;
+use super::pit::PitRun;
 use super::report::PitReport;
 use crate::config::TestTiers;
 use crate::gate::scope::TargetClass;
@@ -18,54 +19,24 @@ use crate::mutation::{ClassScore, MutantStatus, Per, Rule};
 use std::collections::BTreeSet;
 
 /// The tier of the tests that are likely to use a target much: a PASS that they give needs no map.
-const NEAR: &str = "near";
+pub(crate) const NEAR: &str = "near";
 /// The part of all tests that `near` and the tests before it may be: one in so many.
 const MAX_NEAR_SHARE: usize = 4;
 /// The part of all tests that `touching` may be: one in so many.
 const MAX_TOUCHING_SHARE: usize = 2;
-
-/// One run over part of the tests.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Tier {
-    /// `own`, `near`, `touching` or `all`.
-    pub(crate) name: &'static str,
-    /// The test classes to run.
-    pub(crate) tests: BTreeSet<String>,
-    /// The run makes a new coverage map.
-    pub(crate) makes_map: bool,
-}
-
-impl Tier {
-    fn new(name: &'static str, tests: BTreeSet<String>) -> Self {
-        Self {
-            name,
-            tests,
-            makes_map: false,
-        }
-    }
-
-    /// Its tests are few, and run for the sake of a PASS.
-    pub(crate) fn is_near(&self) -> bool {
-        self.name == NEAR
-    }
-
-    pub(crate) fn all_tests(tests: &BTreeSet<String>) -> Self {
-        Self::new("all", tests.clone())
-    }
-}
 
 /// The tier with which a module begins; `None` if no test is the targets' own and others may run.
 pub(crate) fn first_tier(
     tiers: TestTiers,
     own: &BTreeSet<String>,
     all: &BTreeSet<String>,
-) -> Option<Tier> {
+) -> Option<PitRun> {
     let own = own & all;
     match tiers {
-        TestTiers::All => Some(Tier::all_tests(all)),
+        TestTiers::All => Some(PitRun::new("all", all.clone())),
         TestTiers::OwnFirst if own.is_empty() => None,
         // Mutants that no test reaches are survivors: one run must count them.
-        TestTiers::OwnFirst | TestTiers::Own => Some(Tier::new("own", own)),
+        TestTiers::OwnFirst | TestTiers::Own => Some(PitRun::new("own", own)),
     }
 }
 
@@ -76,7 +47,7 @@ pub(crate) struct LikelyTests {
     pub(crate) touching: Option<BTreeSet<String>>,
     /// Those that name a target or belong to a caller.
     pub(crate) near: BTreeSet<String>,
-    /// A run of all tests makes a map for later gates.
+    /// No map holds, and a run of all tests makes one for later gates.
     pub(crate) makes_map: bool,
 }
 
@@ -86,7 +57,7 @@ pub(crate) fn after_own(
     all: &BTreeSet<String>,
     confirms: bool,
     likely: &LikelyTests,
-) -> Vec<Tier> {
+) -> Vec<PitRun> {
     if own.is_superset(all) && !own.is_empty() {
         return Vec::new();
     }
@@ -96,7 +67,7 @@ pub(crate) fn after_own(
             let touching = touching - own;
             // One run must count the mutants that no test reaches.
             if own.is_empty() || !touching.is_empty() {
-                tiers.push(Tier::new("touching", touching));
+                tiers.push(PitRun::new("touching", touching));
             }
             if !confirms {
                 return tiers;
@@ -105,13 +76,13 @@ pub(crate) fn after_own(
         _ => {
             let near = &(all & &likely.near) - own;
             if !near.is_empty() && MAX_NEAR_SHARE * (near.len() + own.len()) <= all.len() {
-                tiers.push(Tier::new(NEAR, near));
+                tiers.push(PitRun::new(NEAR, near));
             }
         }
     }
-    tiers.push(Tier {
-        makes_map: likely.makes_map && likely.touching.is_none(),
-        ..Tier::all_tests(all)
+    tiers.push(PitRun {
+        makes_map: likely.makes_map,
+        ..PitRun::new("all", all.clone())
     });
     tiers
 }
@@ -251,16 +222,16 @@ mod tests {
         let likely = LikelyTests {
             touching: chosen.ok().map(names),
             near: names(near),
-            makes_map: chosen != Err(false),
+            makes_map: chosen == Err(true),
         };
         let first = first_tier(tiers, &names(own), &all);
-        let mut ladder: Vec<Tier> = first.into_iter().collect();
+        let mut ladder: Vec<PitRun> = first.into_iter().collect();
         if tiers == OwnFirst {
             let own = ladder.first().map(|tier| tier.tests.clone());
             let own = own.unwrap_or_default();
             ladder.extend(after_own(&own, &all, confirms, &likely));
         }
-        let tier = |tier: &Tier| {
+        let tier = |tier: &PitRun| {
             let tests: Vec<&str> = tier.tests.iter().map(String::as_str).collect();
             let map = if tier.makes_map { " map" } else { "" };
             format!("{}:{}{map}", tier.name, tests.concat())

@@ -56,7 +56,7 @@ fn mutants_that_the_jvm_refuses_have_no_verdict_and_are_no_way_to_a_skip_or_a_pa
     assert!(
         few.remarks
             .iter()
-            .any(|remark| remark.starts_with("1 mutant of p ended in an error of the JVM")),
+            .any(|remark| remark.starts_with("Mutants of Foo that ended in an error of the JVM")),
         "{:?}",
         few.remarks
     );

@@ -2,11 +2,11 @@
 //!
 //! Every path and list is ralph's own; what could not stand in an argument goes into a file.
 
-use super::super::coverage_map::top_level;
+use super::super::context::line_ranges;
 use super::super::jvm;
-use super::super::report::SealKey;
+use super::super::report::{SealKey, top_level};
 use super::tools::artifact_of;
-use super::{Aim, LONG, PitRun, PitSession, plugin};
+use super::{Aim, PitRun, PitSession, plugin};
 use crate::gate::GateAbort;
 use crate::gate::leftovers::TestPlace;
 use std::collections::BTreeSet;
@@ -21,13 +21,13 @@ const OWN_JVM: [&str; 3] = [
 ];
 /// PIT's filters that may hide written code, and have no place in Java; the plugin sees to what of them is right.
 const FEATURES: &str = "-FANN,-FRECORD,-FLOGCALL,-FSTATI,-FKOTLIN,-FGROOVY";
-/// Longest single argument; Linux refuses 128 KiB.
-const MAX_ARGUMENT: usize = 60_000;
+/// Milliseconds from which on tests without mutation are long.
+const LONG: u64 = 60_000;
 
 impl PitSession<'_> {
     pub(super) fn pit_arguments(
         &self,
-        run: &PitRun<'_>,
+        run: &PitRun,
         key: &SealKey,
         place: &TestPlace,
     ) -> Result<Vec<String>, GateAbort> {
@@ -40,22 +40,25 @@ impl PitSession<'_> {
         )?;
         let mut argv = vec![java.display().to_string()];
         argv.extend(OWN_JVM.map(str::to_owned));
-        let input = plugin::plugin_input(run, key, &self.accountable_tests, self.owners.keys())?;
+        let lines = line_ranges(&self.module.module.targets);
+        let (accountable, owners) = (&self.accountable_tests, &self.owners);
+        let input = plugin::plugin_input(run, key, accountable, owners, lines.as_deref())?;
         // The plugin removes it before any test runs.
         let input = self.write_file(&format!("{}.input", run.name), &input)?;
         argv.push(format!("-Dralph.input={}", input.display()));
         argv.extend(["-cp".to_owned(), launch, MAIN.to_owned()]);
         let mut option =
             |name: &str, value: &str| argv.extend([format!("--{name}"), value.to_owned()]);
-        option("reportDir", &self.report_folder(run).display().to_string());
-        for classes in argument_chunks(
-            self.seen_classes(run)
-                .flat_map(|class| [class.clone(), format!("{class}$*")]),
-        ) {
-            option("targetClasses", &classes);
+        option(
+            "reportDir",
+            &self.report_folder(run.name).display().to_string(),
+        );
+        for class in self.seen_classes(run) {
+            option("targetClasses", &format!("{class},{class}$*"));
         }
-        for tests in argument_chunks(run.tests.iter().cloned()) {
-            option("targetTests", &tests);
+        // One each: Linux refuses an argument of 128 KiB.
+        for test in &run.tests {
+            option("targetTests", test);
         }
         if run.tests.is_empty() {
             option("targetTests", "ralph.no.test");
@@ -96,28 +99,23 @@ impl PitSession<'_> {
         }
         let arguments = jvm::argument_file(&self.jvm_arguments(run, place));
         let file = self.write_file(&format!("{}.jvm-args", run.name), &arguments)?;
-        let file = file.display().to_string();
-        // PIT splits one of the options at commas, the other at white space.
-        let name = if file.contains(char::is_whitespace) {
-            "jvmArgs"
-        } else {
-            "argLine"
-        };
-        option(name, &format!("@{file}"));
+        // PIT splits this option at commas, and `argLine` at white space.
+        option("jvmArgs", &format!("@{}", file.display()));
         Ok(argv)
     }
 
     /// The classes whose coverage is taken: the mutated ones; for a map all of the module.
-    fn seen_classes(&self, run: &PitRun<'_>) -> impl Iterator<Item = String> {
-        let all = self.module.production().keys().filter(|_| run.makes_map);
-        let all = all.map(|name| top_level(name).replace('/', "."));
-        all.chain(self.owners.keys().cloned())
-            .collect::<BTreeSet<String>>()
-            .into_iter()
+    fn seen_classes(&self, run: &PitRun) -> BTreeSet<String> {
+        let mut seen: BTreeSet<String> = self.owners.keys().cloned().collect();
+        if run.makes_map {
+            let all = self.module.production().keys();
+            seen.extend(all.map(|name| top_level(name).replace('/', ".")));
+        }
+        seen
     }
 
     pub(super) fn thread_count(&self) -> usize {
-        if self.single_jvm.get() {
+        if self.single_jvm {
             1
         } else {
             self.module.context.threads.max(1)
@@ -147,10 +145,8 @@ impl PitSession<'_> {
 
     /// Ralph's own option for the JVM of the tests. A mutant undoes what the compiler knows of its class, so quick code pays
     /// more than good code, but not where tests compute for longer than a minute (measured: docs/measured.md).
-    fn quick_jvm_option(&self, run: &PitRun<'_>) -> Option<&'static str> {
-        let is_long = self
-            .known_times(run.tests)
-            .is_some_and(|(_, all)| all > LONG);
+    fn quick_jvm_option(&self, run: &PitRun) -> Option<&'static str> {
+        let is_long = self.known_millis(&run.tests).is_some_and(|all| all > LONG);
         if is_long {
             return None;
         }
@@ -165,13 +161,9 @@ impl PitSession<'_> {
     }
 
     /// The arguments of the JVMs of the tests.
-    fn jvm_arguments(&self, run: &PitRun<'_>, place: &TestPlace) -> Vec<String> {
+    fn jvm_arguments(&self, run: &PitRun, place: &TestPlace) -> Vec<String> {
         let surefire = &self.module.built.project.surefire;
-        let mut all: Vec<String> = self
-            .quick_jvm_option(run)
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
+        let mut all = Vec::from_iter(self.quick_jvm_option(run).map(str::to_owned));
         all.extend([
             format!("-Dbasedir={}", self.module.maven.home.display()),
             "-Dfile.encoding=UTF-8".to_owned(),
@@ -196,19 +188,4 @@ impl PitSession<'_> {
         fs_err::write(&file, text)?;
         Ok(file)
     }
-}
-
-/// Joined by commas, each piece short enough for one argument.
-fn argument_chunks(names: impl Iterator<Item = String>) -> Vec<String> {
-    let mut chunks: Vec<String> = Vec::new();
-    for name in names {
-        match chunks.last_mut() {
-            Some(last) if last.len() + name.len() < MAX_ARGUMENT => {
-                last.push(',');
-                last.push_str(&name);
-            }
-            _ => chunks.push(name),
-        }
-    }
-    chunks
 }

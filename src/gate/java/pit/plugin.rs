@@ -6,7 +6,7 @@
 use super::super::classes::files_digest;
 use super::super::context::ModuleContext;
 use super::super::maven::digest_parts;
-use super::super::report::{Aim, MutantId, SealKey};
+use super::super::report::{Aim, MutantId, Owners, SealKey};
 use super::PitRun;
 use crate::gate::GateAbort;
 use crate::source::text::line;
@@ -115,64 +115,55 @@ fn folder_content(folder: &Path) -> Result<String, GateAbort> {
     files_digest(&[folder], &|_| true)
 }
 
-/// The mutants that a run keeps; both kinds together narrow twice.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct MutantFilter {
-    /// First and last line, 1-based, by `folder/File.java` below the source root; `None` keeps all files.
-    pub(crate) lines: Option<Vec<(String, u32, u32)>>,
-    /// These mutants; `None` keeps all.
-    pub(crate) mutants: Option<Vec<MutantId>>,
-}
-
-/// The plugin's input for a run: it mutates `classes` only, and ends where a test of an `accountable` class fails without a
-/// mutation.
-pub(super) fn plugin_input<'a>(
-    run: &PitRun<'_>,
+/// The plugin's input for a run: it mutates `classes` only, on these `lines` of `folder/File.java` below the source root, and ends
+/// where a test of an `accountable` class fails without a mutation.
+pub(super) fn plugin_input(
+    run: &PitRun,
     key: &SealKey,
     accountable: &BTreeSet<String>,
-    classes: impl Iterator<Item = &'a String>,
+    classes: &Owners,
+    lines: Option<&[(String, u32, u32)]>,
 ) -> Result<String, GateAbort> {
-    let mut rows = vec![make_row(&["K", key.key_text()])];
-    match run.aim {
-        Aim::Count => rows.push(make_row(&["O", "count"])),
-        Aim::Search => rows.push(make_row(&["O", "search"])),
-        Aim::Judge => {}
-    }
-    rows.extend(run.makes_map.then(|| make_row(&["O", "map"])));
-    rows.extend(accountable.iter().map(|class| make_row(&["A", class])));
-    rows.extend(classes.map(|class| make_row(&["C", class])));
-    if let Some(lines) = &run.filter.lines {
-        rows.push(make_row(&["O", "lines"]));
-        for (file, first, last) in lines {
-            rows.push(make_row(&["L", file, &format!("{first}-{last}")]));
-        }
-    }
-    if let Some(mutants) = &run.filter.mutants {
-        rows.push(make_row(&["O", "mutants"]));
-        for id in mutants {
-            let indexes: Vec<String> = id.indexes.iter().map(u32::to_string).collect();
-            let indexes = indexes.join(",");
-            let row = [
-                "M",
-                &id.class,
-                &id.method,
-                &id.descriptor,
-                &id.mutator,
-                &indexes,
-            ];
-            rows.push(make_row(&row));
-        }
-    }
-    let mut fields = rows.iter().flatten();
-    if let Some(odd) = fields.find(|field| field.contains(['\t', '\n', '\r'])) {
+    let mutants = run.mutants.iter().flatten();
+    // All other names are identifiers of Java.
+    let of_mutants = mutants
+        .clone()
+        .flat_map(|id| [&id.class, &id.method, &id.descriptor]);
+    let mut names = classes.keys().chain(of_mutants);
+    if let Some(odd) = names.find(|name| name.contains(['\t', '\n', '\r'])) {
         let why = format!("The name {} cannot be given to PIT.", line(odd, 200));
         return Err(GateAbort::setup(why, "Set tests: all and scope: class."));
     }
-    Ok(rows.iter().map(|row| row.join("\t") + "\n").collect())
-}
-
-fn make_row(fields: &[&str]) -> Vec<String> {
-    fields.iter().map(|field| (*field).to_owned()).collect()
+    let options = [
+        ("count", run.aim == Aim::Count),
+        ("search", run.aim == Aim::Search),
+        ("map", run.makes_map),
+        ("lines", lines.is_some()),
+        ("mutants", run.mutants.is_some()),
+    ];
+    let mut rows = vec![format!("K\t{}", key.key_text())];
+    let chosen = options.iter().filter(|(_, is_on)| *is_on);
+    rows.extend(chosen.map(|(option, _)| format!("O\t{option}")));
+    rows.extend(accountable.iter().map(|class| format!("A\t{class}")));
+    rows.extend(classes.keys().map(|class| format!("C\t{class}")));
+    for (file, first, last) in lines.into_iter().flatten() {
+        rows.push(format!("L\t{file}\t{first}-{last}"));
+    }
+    for MutantId {
+        class,
+        method,
+        descriptor,
+        mutator,
+        indexes,
+    } in mutants
+    {
+        let indexes: Vec<String> = indexes.iter().map(u32::to_string).collect();
+        let indexes = indexes.join(",");
+        rows.push(format!(
+            "M\t{class}\t{method}\t{descriptor}\t{mutator}\t{indexes}"
+        ));
+    }
+    Ok(rows.join("\n") + "\n")
 }
 
 #[cfg(test)]
@@ -192,47 +183,35 @@ mod tests {
 
     #[test]
     fn the_input_has_a_line_each_and_an_empty_list_of_lines_keeps_nothing() {
-        let tests = BTreeSet::new();
-        let text = |filter: &MutantFilter, aim| {
+        let text = |mutants: &[MutantId], lines: &[(String, u32, u32)], aim| {
             let run = PitRun {
                 aim,
                 makes_map: true,
-                ..PitRun::new("own", &tests, filter)
+                mutants: (!mutants.is_empty()).then(|| mutants.to_vec()),
+                ..PitRun::new("own", BTreeSet::new())
             };
             let own = BTreeSet::from(["a.FooTest".to_owned()]);
-            let classes = ["a.Foo".to_owned()];
-            plugin_input(&run, &SealKey::for_test("ab"), &own, classes.iter())
+            let classes = Owners::from([("a.Foo".to_owned(), "a.Foo".to_owned())]);
+            plugin_input(&run, &SealKey::for_test("ab"), &own, &classes, Some(lines))
                 .map(|text| text.replace('\t', "|"))
         };
-        let keep = MutantFilter {
-            lines: Some(vec![("a/Foo.java".to_owned(), 3, 5)]),
-            mutants: Some(vec![id("sum")]),
-        };
-        insta::assert_snapshot!(text(&keep, Aim::Search).unwrap(), @r"
+        let lines = [("a/Foo.java".to_owned(), 3, 5)];
+        insta::assert_snapshot!(text(&[id("sum")], &lines, Aim::Search).unwrap(), @r"
         K|ab
         O|search
         O|map
+        O|lines
+        O|mutants
         A|a.FooTest
         C|a.Foo
-        O|lines
         L|a/Foo.java|3-5
-        O|mutants
         M|a.Foo|sum|(I)V|m.Math|4,9
         ");
-        let none = MutantFilter {
-            lines: Some(Vec::new()),
-            mutants: None,
-        };
-        let input = text(&none, Aim::Count).unwrap();
         assert_eq!(
-            input,
-            "K|ab\nO|count\nO|map\nA|a.FooTest\nC|a.Foo\nO|lines\n"
+            text(&[], &[], Aim::Count).unwrap(),
+            "K|ab\nO|count\nO|map\nO|lines\nA|a.FooTest\nC|a.Foo\n"
         );
-        let odd = MutantFilter {
-            lines: None,
-            mutants: Some(vec![id("a\nM\tb")]),
-        };
-        let error = text(&odd, Aim::Judge).unwrap_err();
+        let error = text(&[id("a\nM\tb")], &[], Aim::Judge).unwrap_err();
         let why = "The name a M b cannot be given to PIT.";
         assert!(matches!(error, GateAbort::Error { why: given, .. } if given == why));
     }

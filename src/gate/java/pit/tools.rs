@@ -41,20 +41,10 @@ impl Tools {
         let mut artifacts = vec![format!("org.pitest:pitest-command-line:{version}")];
         artifacts.extend(plugin.map(str::to_owned));
         let pit = module.maven.resolve_artifacts(&artifacts)?;
-        let mut lacking = Vec::new();
-        if !needed.is_empty() {
-            lacking = module.maven.resolve_artifacts(&needed)?;
-        }
-        let present: Vec<&str> = classpath
-            .iter()
-            .filter_map(|entry| artifact_of(entry))
-            .collect();
         let mut child = child_of(&pit);
-        child.extend(
-            lacking
-                .into_iter()
-                .filter(|jar| artifact_of(jar).is_none_or(|name| !present.contains(&name))),
-        );
+        if !needed.is_empty() {
+            child.extend(module.maven.resolve_artifacts(&needed)?);
+        }
         Ok(Self { pit, child })
     }
 }

@@ -3,6 +3,7 @@
 //! More tests only kill more: a killed mutant stays killed, a survivor that a later run does not
 //! name stays a survivor.
 
+use super::Aim;
 use crate::mutation::{Coverage, MutantStatus, Tally};
 use crate::report::standard::ReportedMutant;
 use serde::Deserialize;
@@ -26,7 +27,7 @@ pub(crate) struct MutantId {
 /// A mutant, and what the runs so far found out about it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CountedMutant {
-    /// As a report gives it; tests are named while it is not settled.
+    /// As a report gives it, with the tests of the run in which most reach it.
     pub(crate) reported: ReportedMutant,
     /// It is on a line that the family changed.
     pub(crate) is_changed: bool,
@@ -52,20 +53,30 @@ impl CountedMutant {
     }
 
     /// Nothing can change it any more.
-    pub(super) fn is_settled(&self) -> bool {
+    fn is_settled(&self) -> bool {
         use MutantStatus::{Equivalent, Killed, NonViable};
         matches!(self.status(), Killed | NonViable | Equivalent)
     }
 
-    /// Takes over what a later run with other tests made of it.
-    pub(crate) fn join_status(&mut self, later: MutantStatus) {
-        if self.is_settled() {
-            return;
+    /// Takes over what a later run with other tests found out about it.
+    pub(super) fn join_run(&mut self, later: &Self, aim: Aim) {
+        self.unproven = None;
+        match later.status() {
+            status @ (MutantStatus::Killed | MutantStatus::TimedOut) if aim == Aim::Search => {
+                self.unproven = Some(status);
+                self.killer.clone_from(&later.killer);
+            }
+            status => self.join_status(status),
         }
-        self.reported.mutant.status = join_statuses(self.status(), later);
-        if self.is_settled() {
-            self.reported.tests.clear();
-            self.reported.tests_total = 0;
+        if later.reported.tests_total > self.reported.tests_total {
+            self.reported.tests.clone_from(&later.reported.tests);
+            self.reported.tests_total = later.reported.tests_total;
+        }
+    }
+
+    pub(crate) fn join_status(&mut self, later: MutantStatus) {
+        if !self.is_settled() {
+            self.reported.mutant.status = join_statuses(self.status(), later);
         }
     }
 }
@@ -193,10 +204,10 @@ mod tests {
         };
         let before = tallies(&first);
         assert_eq!(before.2, 4);
-        first.merge_later(&PitReport::default());
-        first.merge_later(&report([]));
+        first.merge_later(&PitReport::default(), Aim::Judge);
+        first.merge_later(&report([]), Aim::Judge);
         assert_eq!(tallies(&first), before);
-        first.merge_later(&report([(1, Killed), (2, Survived)]));
+        first.merge_later(&report([(1, Killed), (2, Survived)]), Aim::Judge);
         let (tally, changed, left) = tallies(&first);
         assert_eq!((tally.killed, tally.survived, tally.no_coverage), (2, 1, 0));
         let on_changed_lines = "mutants 0 and 2 are on changed lines";
@@ -212,12 +223,8 @@ mod tests {
     fn a_search_kills_nothing_until_its_kills_are_taken_for_proven() {
         let mut merged = report([(0, Survived), (1, Survived), (2, NoCoverage), (3, Killed)]);
         let killed = |report: &PitReport| report.tally_mutants().killed;
-        merged.merge_search(&report([
-            (0, Killed),
-            (1, TimedOut),
-            (2, Survived),
-            (3, TimedOut),
-        ]));
+        let found = [(0, Killed), (1, TimedOut), (2, Survived), (3, TimedOut)];
+        merged.merge_later(&report(found), Aim::Search);
         assert_eq!(
             (killed(&merged), merged.tally_mutants().no_coverage),
             (1, 0)
@@ -225,37 +232,34 @@ mod tests {
         let believed = merged.clone().with_unproven().tally_mutants();
         assert_eq!((believed.killed, believed.timed_out), (2, 1));
         // A control has met one of them.
-        merged.merge_later(&report([(1, Killed)]));
+        merged.merge_later(&report([(1, Killed)]), Aim::Judge);
         let believed = merged.clone().with_unproven().tally_mutants();
         assert_eq!((believed.killed, believed.timed_out), (3, 0));
         // The next search takes the place of the one before.
-        merged.merge_search(&report([]));
+        merged.merge_later(&report([(0, Survived)]), Aim::Search);
         assert_eq!(killed(&merged.with_unproven()), 2);
     }
 
     #[test]
-    fn tests_add_up_while_a_mutant_is_left_and_are_forgotten_with_it() {
-        let with_test = |status, name: &str| {
-            let mut report = report([(0, status)]);
+    fn the_run_in_which_most_tests_reach_a_mutant_names_them() {
+        let with_tests = |names: &[&str]| {
+            let mut report = report([(0, Survived)]);
             for mutant in report.mutants_mut() {
-                mutant.reported.tests = vec![name.to_owned()];
-                mutant.reported.tests_total = 1;
+                mutant.reported.tests = names.iter().map(|name| (*name).to_owned()).collect();
+                mutant.reported.tests_total = names.len() as u64;
             }
             report
         };
-        let tests = |report: &PitReport| {
-            let mut mutants = report.classes["a.Foo"].mutants.values();
+        let mut merged = with_tests(&["A", "B"]);
+        for (later, named) in [(&["C"][..], "AB"), (&["A", "B", "C"], "ABC"), (&[], "ABC")] {
+            merged.merge_later(&with_tests(later), Aim::Search);
+            let mut mutants = merged.classes["a.Foo"].mutants.values();
             let reported = &mutants.next().unwrap().reported;
-            (reported.tests.concat(), reported.tests_total)
-        };
-        let mut merged = with_test(Survived, "A");
-        merged.note_tests(&with_test(Survived, "B"), false);
-        assert_eq!(tests(&merged), ("AB".to_owned(), 2));
-        merged.note_tests(&with_test(Survived, "C"), true);
-        assert_eq!(tests(&merged), ("C".to_owned(), 1));
-        merged.merge_later(&report([(0, Killed)]));
-        merged.note_tests(&with_test(Survived, "D"), false);
-        assert_eq!(tests(&merged), (String::new(), 0));
+            assert_eq!(
+                (reported.tests.concat(), reported.tests_total),
+                (named.to_owned(), named.len() as u64)
+            );
+        }
     }
 
     proptest::proptest! {
@@ -267,7 +271,8 @@ mod tests {
             let mut merged = report(before.into_iter().map(|at| ALL[at]).enumerate());
             let first = merged.tally_mutants();
             let later = later.iter().enumerate();
-            merged.merge_later(&report(later.filter_map(|(index, at)| Some((index, *ALL.get(*at)?)))));
+            let later = report(later.filter_map(|(index, at)| Some((index, *ALL.get(*at)?))));
+            merged.merge_later(&later, Aim::Judge);
             let joined = merged.tally_mutants();
             proptest::prop_assert_eq!(joined.mutants(), first.mutants());
             proptest::prop_assert!(joined.killed >= first.killed);

@@ -4,8 +4,7 @@
 //! seal needs a key that no test can know, so nothing that tests write or print is read, and every strict prefix is an error.
 
 use super::counted::MutantId;
-use super::{Aim, ControlOutcome, CountedMutant, FailingTest, Owners, PitReport};
-use crate::gate::java::coverage_map::top_level;
+use super::{Aim, CountedMutant, FailingTest, Owners, PitReport, top_level};
 use crate::mutation::{Mutant, MutantStatus};
 use crate::report::standard::ReportedMutant;
 use crate::source::text;
@@ -13,7 +12,7 @@ use crate::sys::disk::read_beginning;
 use crate::task;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read as _};
 use std::path::Path;
 
@@ -127,12 +126,12 @@ impl PitResults {
         let sealed = bytes.split_last_chunk::<64>();
         let document = sealed
             .filter(|(document, seal)| key.compute_seal(document).as_bytes() == *seal)
-            .ok_or("it is not whole, or PIT's own process did not write it")?
+            .ok_or_else(|| format!("{FILE} is not whole, or PIT's own process did not write it"))?
             .0;
         let results: Self = serde_json::from_slice(document)
             .map_err(|error| text::line(&error.to_string(), 300))?;
         if results.mutants.len() > MAX_MUTANTS {
-            return Err(format!("it has more than {MAX_MUTANTS} mutants"));
+            return Err(format!("{FILE} has more than {MAX_MUTANTS} mutants"));
         }
         Ok(results)
     }
@@ -149,24 +148,24 @@ impl PitResults {
         for test in self.tests {
             report.add_test(test);
         }
-        // By the dotted name of the mutated class; of several controls the worst.
-        let mut controls: BTreeMap<String, ControlOutcome> = BTreeMap::new();
+        // By the dotted name of the mutated class.
+        let (mut passed, mut unclear) = (BTreeSet::new(), BTreeSet::new());
+        let mut failed = BTreeMap::new();
         for control in self.controls {
-            let outcome = match (control.status.as_str(), control.killer) {
-                ("SURVIVED", (class, _)) if class.is_empty() => ControlOutcome::Passed,
-                ("KILLED", (class, name)) if !class.is_empty() => {
-                    ControlOutcome::Failed(FailingTest::new(&class, &name))
+            let (class, name) = control.killer;
+            match (control.status.as_str(), class.is_empty()) {
+                ("SURVIVED", true) => passed.insert(control.class),
+                ("KILLED", false) => {
+                    let test = FailingTest::new(&class, &name);
+                    failed.insert(control.class, test).is_none()
                 }
-                _ => ControlOutcome::Unclear,
+                _ => unclear.insert(control.class),
             };
-            report.unclear |= outcome == ControlOutcome::Unclear;
-            let worst = controls
-                .entry(control.class)
-                .or_insert(ControlOutcome::Passed);
-            *worst = outcome.max(worst.clone());
         }
+        report.unclear = !unclear.is_empty();
         for mutant in self.mutants {
-            let Some(owner) = find_owner(owners, &mutant.id.class) else {
+            let class = &mutant.id.class;
+            let Some(owner) = find_owner(owners, class) else {
                 continue;
             };
             let mut status = match mutant.status {
@@ -174,8 +173,14 @@ impl PitResults {
                 MutantStatus::NonViable => MutantStatus::RunError,
                 status => status,
             };
-            if aim == Aim::Judge {
-                status = report.believed_status(status, controls.get(&mutant.id.class), owner);
+            if aim == Aim::Judge && matches!(status, MutantStatus::Killed | MutantStatus::TimedOut)
+            {
+                if let Some(test) = failed.get(class) {
+                    report.failed_control.insert(test.clone());
+                    status = MutantStatus::Survived;
+                } else if unclear.contains(class) || !passed.contains(class) {
+                    report.uncontrolled.insert(owner.to_owned());
+                }
             }
             // One that lived may not have run.
             if mutant.is_initial && status != MutantStatus::Killed {
@@ -183,7 +188,7 @@ impl PitResults {
             }
             let is_changed = is_changed(owner, &mutant.file, mutant.line);
             if !report.add_mutant(owner, mutant, status, is_changed) {
-                return Err("it names a mutant twice".to_owned());
+                return Err(format!("{FILE} names a mutant twice"));
             }
         }
         Ok(report)
@@ -192,7 +197,6 @@ impl PitResults {
 
 impl PitReport {
     fn add_test(&mut self, test: TestResult) {
-        self.slowest_test = self.slowest_test.max(Some(test.millis));
         self.coverage_millis = self.coverage_millis.saturating_add(test.millis);
         if !test.is_green {
             self.left_out

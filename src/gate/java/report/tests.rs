@@ -1,7 +1,4 @@
-use super::{
-    Aim, ControlOutcome, CountedMutant, FailingTest, Owners, PitReport, PitResults, PitStage,
-    SealKey,
-};
+use super::{Aim, CountedMutant, FailingTest, Owners, PitReport, PitResults, PitStage, SealKey};
 use crate::mutation::{Coverage, Mutant, NoCoverage};
 use crate::report::standard::ReportedMutant;
 use proptest::prelude::*;
@@ -168,7 +165,7 @@ fn a_map_has_the_top_level_classes_that_a_test_class_executed() {
         .collect();
     let both = r#"a.Bar {"a.BarTest", "a.FooTest"}"#;
     assert_eq!(classes, [both, r#"a.Foo {"a.FooTest"}"#]);
-    assert_eq!((report.slowest_test, report.coverage_millis), (Some(2), 3));
+    assert_eq!(report.coverage_millis, 3);
 }
 
 #[test]
@@ -209,7 +206,7 @@ fn a_report_cut_or_changed_at_any_byte_is_an_error() {
     }
     assert!(parse(&whole).is_ok());
     let forged = SealKey::for_test("other").seal_document(JUDGED);
-    let why = "it is not whole, or PIT's own process did not write it";
+    let why = "results.json is not whole, or PIT's own process did not write it";
     for file in [forged, format!("{whole}\n"), format!("\u{feff}{whole}")] {
         assert_eq!(parse(file).unwrap_err(), why);
     }
@@ -268,7 +265,10 @@ fn a_mutant_that_is_named_twice_is_an_error() {
     let killed = mutant("com.acme.Foo", "KILLED", 1);
     for second in ["KILLED", "SURVIVED"] {
         let both = [killed.clone(), mutant("com.acme.Foo", second, 1)];
-        assert_eq!(search(&both).unwrap_err(), "it names a mutant twice");
+        assert_eq!(
+            search(&both).unwrap_err(),
+            "results.json names a mutant twice"
+        );
     }
 }
 
@@ -278,7 +278,7 @@ fn more_mutants_than_are_kept_are_no_report() {
     let mutants = (0..200_001).map(|index| mutant("com.acme.Foo", "KILLED", index));
     let mut mutants: Vec<String> = mutants.collect();
     let why = search(&mutants).unwrap_err();
-    assert_eq!(why, "it has more than 200000 mutants");
+    assert_eq!(why, "results.json has more than 200000 mutants");
     mutants.pop();
     assert!(search(&mutants).is_ok());
 }
@@ -376,7 +376,6 @@ fn of_a_class_with_several_controls_the_worst_counts() {
     ] {
         assert_eq!(told(&[&passed, &unclear, &passed]), (0, 1), "{unclear}");
     }
-    assert!(ControlOutcome::Passed < ControlOutcome::Unclear);
 }
 
 #[test]

@@ -89,13 +89,15 @@ pub(super) fn other_language(path: &str) -> Option<&'static str> {
 
 /// The names of test classes, from the configuration: patterns such as `{}Test`.
 #[derive(Clone, Debug)]
-pub(crate) struct TestNames<'a> {
-    patterns: &'a [String],
+pub(crate) struct TestNames {
+    patterns: Vec<String>,
 }
 
-impl<'a> TestNames<'a> {
-    pub(crate) fn new(patterns: &'a [String]) -> Self {
-        Self { patterns }
+impl TestNames {
+    pub(crate) fn new(patterns: &[String]) -> Self {
+        Self {
+            patterns: patterns.to_vec(),
+        }
     }
 
     /// The names of the classes to which a test class of this name would belong.

@@ -14,20 +14,29 @@ const TOOLCHAIN: &str = "[INFO] Toolchain in maven-compiler-plugin: JDK[";
 /// Goals that read no Java source and neither make nor change a class: they copy resources (a proof refuses others), compile,
 /// name the class path and the effective POM (ralph's own calls), check the JDK, dependencies and the POM, write a POM, set
 /// properties, or add a folder (javac is not used if it holds Java files).
-const READ_NO_JAVA: [&str; 13] = [
+const READ_NO_JAVA: [&str; 22] = [
     "resources:resources",
     "resources:testResources",
+    "remote-resources:process",
     "compiler:compile",
     "compiler:testCompile",
     "dependency:build-classpath",
     "help:effective-pom",
     "enforcer:enforce",
     "flatten:flatten",
+    "buildnumber:create",
+    "build-helper:add-resource",
     "build-helper:add-source",
+    "build-helper:add-test-resource",
     "build-helper:add-test-source",
+    "build-helper:parse-version",
+    "build-helper:regex-property",
+    "build-helper:reserve-network-port",
+    "build-helper:timestamp-property",
     "dependency:properties",
     "git-commit-id:revision",
     "jacoco:prepare-agent",
+    "properties:read-project-properties",
 ];
 
 /// The calls of the compiler in one build of a module.

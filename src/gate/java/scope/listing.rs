@@ -6,6 +6,7 @@
 use super::names::JavaPath;
 use crate::gate::scope::{BuildTool, PathEntry, changed_entries, path_of_file};
 use crate::gate::{GateAbort, GatePackage};
+use crate::source::text;
 use crate::sys::walk::{DirEntry, MAX_DEPTH, MAX_ENTRIES, walk};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -39,7 +40,12 @@ pub(crate) fn list_package(package: &GatePackage) -> Result<Listing, GateAbort> 
     for entry in walk(&package.root, MAX_DEPTH, MAX_ENTRIES, |folder| {
         may_hold_sources(&package.root, folder)
     }) {
-        let entry = entry?;
+        let entry = entry.map_err(|error| {
+            let (name, why) = (&package.name, text::line(&error.to_string(), 300));
+            let why = why.trim_end_matches('.');
+            let what = format!("The folder of package {name} cannot be read: {why}.");
+            GateAbort::setup(what, "Make the folder readable, then run the gate again.")
+        })?;
         let Some(path) = path_of_file(&package.root, &entry) else {
             continue;
         };

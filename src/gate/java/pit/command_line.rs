@@ -99,8 +99,14 @@ impl PitSession<'_> {
         }
         let arguments = jvm::argument_file(&self.jvm_arguments(run, place));
         let file = self.write_file(&format!("{}.jvm-args", run.name), &arguments)?;
-        // PIT splits this option at commas, and `argLine` at white space.
-        option("jvmArgs", &format!("@{}", file.display()));
+        let file = file.display().to_string();
+        // PIT splits one of the options at commas, the other at white space.
+        let name = if file.contains(char::is_whitespace) {
+            "jvmArgs"
+        } else {
+            "argLine"
+        };
+        option(name, &format!("@{file}"));
         Ok(argv)
     }
 

@@ -9,6 +9,7 @@ use super::scope::JavaPath;
 use crate::gate::GateAbort;
 use crate::source::text;
 use regex_lite::Regex;
+use std::collections::BTreeSet;
 
 /// Names of what makes a class a test, as class files have them (`JUnit` 3 to 6, `TestNG`, jqwik, Spock).
 const MARKS: [&str; 8] = [
@@ -82,12 +83,12 @@ fn may_hold_tests(tests: &ClassFiles, classes: &[String]) -> bool {
         .iter()
         .map(|class| class.replace('.', "/"))
         .collect();
-    let mut unread = tests.clone();
+    let mut seen = BTreeSet::new();
     while let Some(class) = open.pop() {
-        let Some(bytes) = unread.remove(&class) else {
+        let Some(bytes) = tests.get(&class).filter(|_| seen.insert(class.clone())) else {
             continue;
         };
-        let names = named_classes(&bytes);
+        let names = named_classes(bytes);
         if names.is_empty()
             || names
                 .iter()

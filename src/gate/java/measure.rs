@@ -186,7 +186,8 @@ impl Ladder<'_> {
     fn check_with_controls(&mut self, tier: &PitRun) -> Result<bool, GateAbort> {
         let believed = self.merged.clone().with_unproven();
         let settled = &self.open_classes() - &self.open_in(&believed);
-        let (mut deciding, mut killing) = (BTreeSet::new(), BTreeSet::new());
+        let mut deciding = BTreeSet::new();
+        let mut killing = BTreeSet::new();
         let classes = self.merged.classes.iter_mut();
         let settling = classes.filter(|(class, _)| settled.contains(*class));
         for (id, mutant) in settling.flat_map(|(_, counted)| &mut counted.mutants) {

@@ -97,7 +97,8 @@ impl PitSession<'_> {
     /// Runs PIT, with a new temporary folder and a new home for the tests. What its tests and mutants wrote must not have killed.
     fn start_pit(&mut self, run: &PitRun) -> Result<PitReport, GateAbort> {
         let context = self.module.context;
-        let (checkouts, root) = (context.ports.checkouts, &context.package.root);
+        let checkouts = context.ports.checkouts;
+        let root = &context.package.root;
         let place = &TestPlace::new(context.commands.child_environment())?;
         let before = self.module_files()?;
         let report = self.start_once(run, place);
@@ -190,7 +191,8 @@ impl PitSession<'_> {
         let sources = home.join("src/main");
         let mut files = BTreeMap::new();
         for entry in walk(home, MAX_DEPTH, MAX_ENTRIES, |folder: &DirEntry| {
-            let (path, name) = (folder.path(), folder.file_name());
+            let path = folder.path();
+            let name = folder.file_name();
             // A production source that tests wrote ends the gate with an ERROR in any case.
             let is_source = path.parent() == Some(sources.as_path()) && name != "resources";
             // Other modules are built and tested at the same time.

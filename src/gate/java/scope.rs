@@ -161,7 +161,8 @@ impl Sorter<'_> {
         };
         // A file that was moved counts under both of its names.
         let both = [Some(change), self.package.moved.get(&change.path)];
-        let (mut tests, mut counts) = (BTreeSet::new(), false);
+        let mut tests = BTreeSet::new();
+        let mut counts = false;
         for change in both.into_iter().flatten() {
             if let Some(java) = JavaPath::parse_path(&change.path.to_text()) {
                 tests.extend(self.tests_of(&java));

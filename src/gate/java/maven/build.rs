@@ -194,8 +194,10 @@ impl Maven<'_> {
 
     /// The key of the module.
     fn module_key(&self) -> String {
-        let (root, environment) = (&self.root, self.context.commands.child_environment());
-        let (settings, checkouts) = (self.context.settings, self.context.ports.checkouts);
+        let root = &self.root;
+        let environment = self.context.commands.child_environment();
+        let settings = self.context.settings;
+        let checkouts = self.context.ports.checkouts;
         let mut parts = vec![
             root.display().to_string(),
             self.module.dir.clone(),

@@ -41,8 +41,13 @@ impl PitSession<'_> {
         let mut argv = vec![java.display().to_string()];
         argv.extend(OWN_JVM.map(str::to_owned));
         let lines = line_ranges(&self.module.module.targets);
-        let (accountable, owners) = (&self.accountable_tests, &self.owners);
-        let input = plugin::plugin_input(run, key, accountable, owners, lines.as_deref())?;
+        let input = plugin::plugin_input(
+            run,
+            key,
+            &self.accountable_tests,
+            &self.owners,
+            lines.as_deref(),
+        )?;
         // The plugin removes it before any test runs.
         let input = self.write_file(&format!("{}.input", run.name), &input)?;
         argv.push(format!("-Dralph.input={}", input.display()));

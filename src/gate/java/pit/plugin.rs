@@ -6,7 +6,7 @@
 use super::super::classes::files_digest;
 use super::super::context::ModuleContext;
 use super::super::maven::digest_parts;
-use super::super::report::{Aim, MutantId, Owners, SealKey};
+use super::super::report::{Aim, Owners, SealKey};
 use super::PitRun;
 use crate::gate::GateAbort;
 use crate::source::text::line;
@@ -124,16 +124,6 @@ pub(super) fn plugin_input(
     classes: &Owners,
     lines: Option<&[(String, u32, u32)]>,
 ) -> Result<String, GateAbort> {
-    let mutants = run.mutants.iter().flatten();
-    // All other names are identifiers of Java.
-    let of_mutants = mutants
-        .clone()
-        .flat_map(|id| [&id.class, &id.method, &id.descriptor]);
-    let mut names = classes.keys().chain(of_mutants);
-    if let Some(odd) = names.find(|name| name.contains(['\t', '\n', '\r'])) {
-        let why = format!("The name {} cannot be given to PIT.", line(odd, 200));
-        return Err(GateAbort::setup(why, "Set tests: all and scope: class."));
-    }
     let options = [
         ("count", run.aim == Aim::Count),
         ("search", run.aim == Aim::Search),
@@ -141,34 +131,51 @@ pub(super) fn plugin_input(
         ("lines", lines.is_some()),
         ("mutants", run.mutants.is_some()),
     ];
-    let mut rows = vec![format!("K\t{}", key.key_text())];
-    let chosen = options.iter().filter(|(_, is_on)| *is_on);
-    rows.extend(chosen.map(|(option, _)| format!("O\t{option}")));
-    rows.extend(accountable.iter().map(|class| format!("A\t{class}")));
-    rows.extend(classes.keys().map(|class| format!("C\t{class}")));
+    let mut input = make_row(&["K", key.key_text()])?;
+    for (option, _) in options.iter().filter(|(_, is_on)| *is_on) {
+        input += &make_row(&["O", option])?;
+    }
+    for class in accountable {
+        input += &make_row(&["A", class])?;
+    }
+    for class in classes.keys() {
+        input += &make_row(&["C", class])?;
+    }
     for (file, first, last) in lines.into_iter().flatten() {
-        rows.push(format!("L\t{file}\t{first}-{last}"));
+        input += &make_row(&["L", file, &format!("{first}-{last}")])?;
     }
-    for MutantId {
-        class,
-        method,
-        descriptor,
-        mutator,
-        indexes,
-    } in mutants
-    {
-        let indexes: Vec<String> = indexes.iter().map(u32::to_string).collect();
+    for id in run.mutants.iter().flatten() {
+        let indexes: Vec<String> = id.indexes.iter().map(u32::to_string).collect();
         let indexes = indexes.join(",");
-        rows.push(format!(
-            "M\t{class}\t{method}\t{descriptor}\t{mutator}\t{indexes}"
-        ));
+        let row = [
+            "M",
+            &id.class,
+            &id.method,
+            &id.descriptor,
+            &id.mutator,
+            &indexes,
+        ];
+        input += &make_row(&row)?;
     }
-    Ok(rows.join("\n") + "\n")
+    Ok(input)
+}
+
+/// A line of the input. Errors: a field that would end it or begin another field.
+fn make_row(fields: &[&str]) -> Result<String, GateAbort> {
+    if let Some(odd) = fields
+        .iter()
+        .find(|field| field.contains(['\t', '\n', '\r']))
+    {
+        let why = format!("The name {} cannot be given to PIT.", line(odd, 200));
+        return Err(GateAbort::setup(why, "Set tests: all and scope: class."));
+    }
+    Ok(fields.join("\t") + "\n")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gate::java::report::MutantId;
 
     fn id(method: &str) -> MutantId {
         let text = |text: &str| text.to_owned();

@@ -149,7 +149,8 @@ impl PitResults {
             report.add_test(test);
         }
         // By the dotted name of the mutated class.
-        let (mut passed, mut unclear) = (BTreeSet::new(), BTreeSet::new());
+        let mut passed = BTreeSet::new();
+        let mut unclear = BTreeSet::new();
         let mut failed = BTreeMap::new();
         for control in self.controls {
             let (class, name) = control.killer;

@@ -8,7 +8,7 @@
 pit=1.25.9
 pit_junit5=1.2.3
 # Checks of Apache's own build that have nothing to do with tests, some for a newer Maven.
-skips=(-Drat.skip -Denforcer.skip -Dcheckstyle.skip -Dspotbugs.skip -Dpmd.skip -Dcpd.skip -Djapicmp.skip)
+skips=(-Drat.skip -Dmaven.antrun.skip -Denforcer.skip -Dcheckstyle.skip -Dspotbugs.skip -Dpmd.skip -Dcpd.skip -Djapicmp.skip)
 bench_py=$(dirname "${BASH_SOURCE[0]}")/gate.py
 
 # No git settings of a person's count; each commit has the same author.

@@ -353,7 +353,7 @@ pub enum GateFolder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Recompile {
-    /// The JDK's compiler if Maven only copies resources and compiles in this module.
+    /// The JDK's compiler if no other goal of Maven reads Java sources in this module.
     Auto,
     /// The JDK's compiler. Other goals of Maven do not run.
     Javac,

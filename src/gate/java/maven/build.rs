@@ -180,7 +180,7 @@ impl Maven<'_> {
             return Ok(None);
         };
         let may_replace_maven = match settings.recompile {
-            Recompile::Auto => recipe.reads_no_other_java(),
+            Recompile::Auto => recipe.reads_no_other_java(&settings.maven_args),
             Recompile::Javac => true,
             Recompile::Maven => false,
         };

@@ -11,32 +11,36 @@ pub(super) const LOGGERS: &str = "-Dorg.slf4j.simpleLogger.log.org.apache.maven.
 
 /// The beginning of the line on which the compiler plugin names the home of a JDK: `JDK[/opt/jdk-21]`.
 const TOOLCHAIN: &str = "[INFO] Toolchain in maven-compiler-plugin: JDK[";
-/// Goals that read no Java source and neither make nor change a class: they copy resources (a proof refuses others), compile,
-/// name the class path and the effective POM (ralph's own calls), check the JDK, dependencies and the POM, write a POM, set
-/// properties, or add a folder (javac is not used if it holds Java files).
-const READ_NO_JAVA: [&str; 22] = [
+/// Goals, by the beginning of their names, that read no Java source and neither make nor change a class: they copy resources (a
+/// proof refuses others), compile, name the class path and the effective POM (ralph's own calls), check the JDK, dependencies,
+/// plugins and the POM, write a POM, write a manifest from classes (a proof refuses one among them), set properties, or add a
+/// folder (javac is not used if it holds Java files).
+const READ_NO_JAVA: [&str; 16] = [
     "resources:resources",
     "resources:testResources",
     "remote-resources:process",
-    "compiler:compile",
-    "compiler:testCompile",
+    "compiler:",
     "dependency:build-classpath",
     "help:effective-pom",
+    "artifact:check-buildplan",
     "enforcer:enforce",
     "flatten:flatten",
     "buildnumber:create",
-    "build-helper:add-resource",
-    "build-helper:add-source",
-    "build-helper:add-test-resource",
-    "build-helper:add-test-source",
-    "build-helper:parse-version",
-    "build-helper:regex-property",
-    "build-helper:reserve-network-port",
-    "build-helper:timestamp-property",
+    "build-helper:",
+    "bundle:manifest",
     "dependency:properties",
     "git-commit-id:revision",
     "jacoco:prepare-agent",
     "properties:read-project-properties",
+];
+/// Goals that may read sources, each with the property that switches it off.
+const SWITCHED_OFF_BY: [(&str, &str); 6] = [
+    ("antrun:run", "maven.antrun.skip"),
+    ("apache-rat:check", "rat.skip"),
+    ("checkstyle:check", "checkstyle.skip"),
+    ("license:check", "license.skip"),
+    ("pmd:check", "pmd.skip"),
+    ("spotless:check", "spotless.check.skip"),
 ];
 
 /// The calls of the compiler in one build of a module.
@@ -51,10 +55,22 @@ pub(super) struct Recipe {
 }
 
 impl Recipe {
-    /// True if no goal of the build read a Java source but to compile it.
-    pub(super) fn reads_no_other_java(&self) -> bool {
-        let mut goals = self.goals.iter();
-        goals.all(|goal| READ_NO_JAVA.contains(&goal.as_str()))
+    /// True if no goal of the build, which got these arguments, read a Java source but to compile it.
+    pub(super) fn reads_no_other_java(&self, arguments: &[String]) -> bool {
+        let is_off = |property: &str| {
+            arguments.iter().any(|argument| {
+                let value = argument
+                    .strip_prefix("-D")
+                    .and_then(|set| set.strip_prefix(property));
+                matches!(value, Some("" | "=true"))
+            })
+        };
+        self.goals.iter().all(|goal| {
+            READ_NO_JAVA.iter().any(|known| goal.starts_with(known))
+                || SWITCHED_OFF_BY
+                    .iter()
+                    .any(|(known, property)| goal == known && is_off(property))
+        })
     }
 }
 
@@ -122,13 +138,34 @@ mod tests {
         );
         assert_eq!(recipe.main[..2], ["-d", "/w/target/classes"]);
         assert_eq!(recipe.tests, ["-d", "/w/target/test-classes", "-g"]);
-        assert!(recipe.reads_no_other_java());
-        for more in [
-            "exec-maven-plugin:3.1.0:java",
-            "resources:3.3.1:copy-resources",
+    }
+
+    #[test]
+    fn a_goal_that_may_read_sources_must_be_switched_off_by_an_argument() {
+        for (goal, argument, expected) in [
+            ("jacoco-maven-plugin:0.8.12:prepare-agent", "", true),
+            ("buildnumber-maven-plugin:3.2.1:create-timestamp", "", true),
+            ("exec-maven-plugin:3.1.0:java", "-Dexec.skip", false),
+            ("resources:3.3.1:copy-resources", "", false),
+            ("maven-antrun-plugin:3.1.0:run", "", false),
+            (
+                "maven-antrun-plugin:3.1.0:run",
+                "-Dmaven.antrun.skip=true",
+                true,
+            ),
+            ("apache-rat-plugin:0.16.1:check", "-Drat.skip", true),
+            ("apache-rat-plugin:0.16.1:check", "-Drat.skip=false", false),
+            ("apache-rat-plugin:0.16.1:check", "-Drat.skipped", false),
+            ("apache-rat-plugin:0.16.1:check", "-Dpmd.skip", false),
         ] {
-            let other = PLAIN.replace("jacoco-maven-plugin:0.8.12:prepare-agent", more);
-            assert!(!read_log(&other).unwrap().reads_no_other_java(), "{more}");
+            let log = PLAIN.replace("jacoco-maven-plugin:0.8.12:prepare-agent", goal);
+            assert_eq!(
+                read_log(&log)
+                    .unwrap()
+                    .reads_no_other_java(&[argument.to_owned()]),
+                expected,
+                "{goal} {argument}"
+            );
         }
     }
 

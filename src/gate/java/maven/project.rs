@@ -92,7 +92,8 @@ pub(super) fn is_unusual(argument: &str) -> bool {
 fn compiles_plainly(project: &Node) -> bool {
     let mut compilers = find_plugins(project, "maven-compiler-plugin");
     let mut properties = project.children_at(&["properties"]).iter();
-    !compilers.any(|plugin| plugin.any_below(&|node| UNUSUAL.contains(&node.name.as_str())))
+    let is_set = |node: &Node| UNUSUAL.contains(&node.name.as_str()) && node.text != "false";
+    !compilers.any(|plugin| plugin.any_below(&is_set))
         && !properties.any(|property| is_unusual(&property.name))
 }
 
@@ -143,6 +144,7 @@ mod tests {
         for (settings, plain) in [
             ("<release>17</release><parameters>true</parameters>", true),
             ("<fork>true</fork>", false),
+            ("<fork>false</fork>", true),
             ("<jdkToolchain><version>11</version></jdkToolchain>", false),
             (
                 "<testExcludes><testExclude>x</testExclude></testExcludes>",

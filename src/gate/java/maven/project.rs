@@ -70,7 +70,7 @@ fn read_resources(project: &Node, name: &str) -> Vec<(String, String)> {
 }
 
 /// Settings by which the plugin starts another compiler than that of Maven's own JVM, or picks source files: a new file may be
-/// one that it leaves out.
+/// one that it leaves out. `false` is the default of those that are switches.
 const UNUSUAL: [&str; 8] = [
     "fork",
     "jdkToolchain",
@@ -92,9 +92,9 @@ pub(super) fn is_unusual(argument: &str) -> bool {
 fn compiles_plainly(project: &Node) -> bool {
     let mut compilers = find_plugins(project, "maven-compiler-plugin");
     let mut properties = project.children_at(&["properties"]).iter();
-    let is_set = |node: &Node| UNUSUAL.contains(&node.name.as_str()) && node.text != "false";
-    !compilers.any(|plugin| plugin.any_below(&is_set))
-        && !properties.any(|property| is_unusual(&property.name))
+    !compilers.any(|plugin| {
+        plugin.any_below(&|node| UNUSUAL.contains(&node.name.as_str()) && node.text != "false")
+    }) && !properties.any(|property| is_unusual(&property.name))
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ const TOOLCHAIN: &str = "[INFO] Toolchain in maven-compiler-plugin: JDK[";
 /// proof refuses others), compile, name the class path and the effective POM (ralph's own calls), check the JDK, dependencies,
 /// plugins and the POM, write a POM, write a manifest from classes (a proof refuses one among them), set properties, or add a
 /// folder (javac is not used if it holds Java files).
-const READ_NO_JAVA: [&str; 16] = [
+const READ_NO_JAVA: [&str; 20] = [
     "resources:resources",
     "resources:testResources",
     "remote-resources:process",
@@ -26,7 +26,11 @@ const READ_NO_JAVA: [&str; 16] = [
     "enforcer:enforce",
     "flatten:flatten",
     "buildnumber:create",
-    "build-helper:",
+    "build-helper:add-",
+    "build-helper:parse-version",
+    "build-helper:regex-property",
+    "build-helper:reserve-network-port",
+    "build-helper:timestamp-property",
     "bundle:manifest",
     "dependency:properties",
     "git-commit-id:revision",
@@ -34,12 +38,11 @@ const READ_NO_JAVA: [&str; 16] = [
     "properties:read-project-properties",
 ];
 /// Goals that may read sources, each with the property that switches it off.
-const SWITCHED_OFF_BY: [(&str, &str); 6] = [
+const SWITCHED_OFF_BY: [(&str, &str); 5] = [
     ("antrun:run", "maven.antrun.skip"),
     ("apache-rat:check", "rat.skip"),
     ("checkstyle:check", "checkstyle.skip"),
     ("license:check", "license.skip"),
-    ("pmd:check", "pmd.skip"),
     ("spotless:check", "spotless.check.skip"),
 ];
 
@@ -57,21 +60,22 @@ pub(super) struct Recipe {
 impl Recipe {
     /// True if no goal of the build, which got these arguments, read a Java source but to compile it.
     pub(super) fn reads_no_other_java(&self, arguments: &[String]) -> bool {
-        let is_off = |property: &str| {
-            arguments.iter().any(|argument| {
-                let value = argument
-                    .strip_prefix("-D")
-                    .and_then(|set| set.strip_prefix(property));
-                matches!(value, Some("" | "=true"))
-            })
-        };
         self.goals.iter().all(|goal| {
             READ_NO_JAVA.iter().any(|known| goal.starts_with(known))
-                || SWITCHED_OFF_BY
-                    .iter()
-                    .any(|(known, property)| goal == known && is_off(property))
+                || is_switched_off(goal, arguments)
         })
     }
+}
+
+/// True for a goal of [`SWITCHED_OFF_BY`] whose property one of the arguments sets.
+fn is_switched_off(goal: &str, arguments: &[String]) -> bool {
+    SWITCHED_OFF_BY.iter().any(|(known, property)| {
+        let option = format!("-D{property}");
+        goal == *known
+            && arguments
+                .iter()
+                .any(|one| one.trim_end_matches("=true") == option)
+    })
 }
 
 /// Reads the log of a call that ended well.
@@ -145,6 +149,8 @@ mod tests {
         for (goal, argument, expected) in [
             ("jacoco-maven-plugin:0.8.12:prepare-agent", "", true),
             ("buildnumber-maven-plugin:3.2.1:create-timestamp", "", true),
+            ("build-helper-maven-plugin:3.6.1:add-source", "", true),
+            ("build-helper-maven-plugin:3.6.1:bsh-property", "", false),
             ("exec-maven-plugin:3.1.0:java", "-Dexec.skip", false),
             ("resources:3.3.1:copy-resources", "", false),
             ("maven-antrun-plugin:3.1.0:run", "", false),

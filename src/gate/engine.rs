@@ -117,6 +117,11 @@ impl MutationEngine {
         self.file_language().is_source(path)
     }
 
+    /// True for a file that its gate looks at: one of its language, or a test in another language of the JVM.
+    pub(super) fn judges_file(self, path: &str) -> bool {
+        self.mutates_file(path) || self == Self::Pit && java::is_class_path(path)
+    }
+
     /// `None` for the engine of classes.
     pub(super) fn of_files(self) -> Option<&'static dyn FileEngine> {
         self.engine_facts().2

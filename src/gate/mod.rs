@@ -1,4 +1,4 @@
-//! The deterministic judges: PIT run directly, the POM's own PIT, engines that mutate files, any command.
+//! The deterministic judges: PIT run directly, engines that mutate files, any command.
 //!
 //! [`run_gate`] never panics and never returns an error: every problem becomes a verdict, and what was not measured is
 //! never a pass. No process outlives the call.
@@ -22,6 +22,7 @@ mod test_report;
 #[cfg(test)]
 mod tests;
 mod verdict;
+mod xml;
 
 pub use java::{GRADLE_COMMAND, PomLinks, follow_link, pom_links};
 pub use python::reads_mutmut;

@@ -46,7 +46,7 @@ fn measure_each(
     let mut joined: Option<GateReport> = None;
     for engine in engines
         .iter()
-        .filter(|engine| paths.iter().any(|path| engine.mutates_file(path)))
+        .filter(|engine| paths.iter().any(|path| engine.judges_file(path)))
     {
         let used = Duration::from_millis(joined.as_ref().map_or(0, |report| report.millis));
         let settings = GateSettings {

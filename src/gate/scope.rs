@@ -91,6 +91,8 @@ pub(crate) struct Module {
     /// Changed Java files that exist and are not production code by their paths. Only the build shows whether it compiles them into
     /// production.
     pub(crate) unplaced: BTreeSet<String>,
+    /// A class must keep a score here that tests of other modules made as well.
+    pub(crate) shares_score: bool,
     /// The family changed a build file of the package.
     pub(crate) build_changed: bool,
     /// Remarks about this choice for the report.
@@ -113,6 +115,7 @@ impl Module {
             targets: Vec::new(),
             changed_tests: BTreeSet::new(),
             unplaced: BTreeSet::new(),
+            shares_score: false,
             remarks: Vec::new(),
             build_changed: package
                 .1

@@ -1,6 +1,6 @@
 //! Reports of test runs in JUnit's XML, as Surefire, Failsafe, pytest and Jest write them.
 
-use super::java::xml::{self, Node};
+use super::xml::{self, Node};
 use std::path::Path;
 
 /// Children of a `testcase` that did not run, or did not pass.

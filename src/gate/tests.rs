@@ -1,6 +1,6 @@
 //! The gate over a scripted Maven and PIT: the ends that real ones seldom come to.
 
-use crate::config::{GateSettings, ScopeKind, TestTiers};
+use crate::config::{GateFolder, GateSettings, ScopeKind, TestTiers};
 use crate::gate::java::SealKey;
 use crate::gate::{Checkouts, GatePackage, GatePorts, GateRequest, NoCheckouts, run_gate};
 use crate::machine::facts::{FileChange, FileStatus, Oid, ProcessEnd};
@@ -49,6 +49,7 @@ struct Pit {
 type Spoil = fn(String) -> String;
 
 mod evidence;
+mod modules;
 
 const OK: ProcessEnd = ProcessEnd::Exited { code: 0 };
 const BAD: ProcessEnd = ProcessEnd::Exited { code: 1 };
@@ -159,8 +160,9 @@ impl Spawn for Script {
         }
         if let Some(file) = after("-Doutput=") {
             let home = spec.cwd.display();
+            let more = fs_err::read_to_string(self.root.join("more.plugins")).unwrap_or_default();
             let pom = format!(
-                "<project><build><sourceDirectory>{home}/src/main/java</sourceDirectory><testSourceDirectory>{home}/src/test/java\
+                "<project><build>{more}<sourceDirectory>{home}/src/main/java</sourceDirectory><testSourceDirectory>{home}/src/test/java\
                  </testSourceDirectory><outputDirectory>{home}/target/classes</outputDirectory>\
                  <testOutputDirectory>{home}/target/test-classes</testOutputDirectory></build></project>"
             );
@@ -222,7 +224,6 @@ impl Bed {
             "p/target/classes/Foo.class",
             "p/target/test-classes/FooTest.class",
             "p/target/test-classes/OtherTest.class",
-            "p/target/test-classes/DeletedTest.class",
             "bin/mvn",
             "bin/java",
         ] {
@@ -231,6 +232,8 @@ impl Bed {
             // Tests without a word of an assertion have a remark.
             let text = if path.ends_with("FooTest.java") {
                 "assert"
+            } else if path.ends_with("Foo.java") {
+                "class Foo { }"
             } else {
                 "<project/>"
             };
@@ -583,17 +586,21 @@ fn changed_tests_must_be_seen_to_run_whatever_language_they_are_in() {
 
 #[test]
 fn a_whole_report_passes_and_pit_gets_only_tests_that_have_a_source() {
-    let (report, commands) = Bed::new().play(vec![pit(
-        OK,
-        "",
-        Some(&report(&[
-            "KILLED",
-            "KILLED",
-            "KILLED",
-            "TIMED_OUT",
-            "EQUIVALENT",
-        ])),
-    )]);
+    let bed = Bed::new();
+    let deleted = "p/target/test-classes/DeletedTest.class";
+    fs_err::write(bed.folder.path().join(deleted), "").unwrap();
+    let whole = || {
+        let statuses = ["KILLED", "KILLED", "KILLED", "TIMED_OUT", "EQUIVALENT"];
+        vec![pit(OK, "", Some(&report(&statuses)))]
+    };
+    let (_, commands) = bed.play(whole());
+    let all = "DeletedTest,FooTest,OtherTest";
+    assert_eq!(asked(&commands), all, "a clean build has made it");
+    let in_place = GateSettings {
+        folder: GateFolder::InPlace,
+        ..settings()
+    };
+    let (report, commands) = bed.play_with(&in_place, whole());
     assert_eq!(
         (&report.verdict, report.coverage.to_string().as_str()),
         (&Verdict::Pass, "100% (4/4)")

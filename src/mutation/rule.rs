@@ -9,6 +9,7 @@
 //! - A unit that no test reaches fails.
 
 use super::{ClassScore, Coverage, MutantStatus, Tally};
+use crate::source::RepoPath;
 use crate::source::text::{count, of_package};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -81,7 +82,7 @@ impl Rule {
     pub fn judge(self, classes: &[ClassScore]) -> RuleOutcome {
         let mut outcome = RuleOutcome::default();
         let mut all = Tally::default();
-        for (name, members) in self.units(classes) {
+        for ((name, _), members) in self.units(classes) {
             let mut tally = Tally::default();
             for &index in &members {
                 tally.join(&classes[index].tally);
@@ -119,7 +120,7 @@ impl Rule {
         for &index in members {
             let class = &classes[index];
             let Some(floor) = class.floor else { continue };
-            let whole = floor.whole.coverage(self.no_coverage);
+            let whole = floor.whole.coverage_at_worst(self.no_coverage);
             if whole.is_below(floor.base) {
                 fallen = true;
                 outcome.failing.insert(index);
@@ -151,15 +152,19 @@ impl Rule {
         )
     }
 
-    fn units(self, classes: &[ClassScore]) -> BTreeMap<String, Vec<usize>> {
-        let mut units: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    /// The classes of each unit, by its name; several modules may have a class of one name.
+    fn units(self, classes: &[ClassScore]) -> BTreeMap<(String, Option<&RepoPath>), Vec<usize>> {
+        let mut units: BTreeMap<_, Vec<usize>> = BTreeMap::new();
         for (index, class) in classes.iter().enumerate() {
-            let name = match self.per {
-                Per::Class => format!("{}{}", class.unit(), of_package(&class.package)),
-                Per::Package => format!("package {}", class.package),
-                Per::Task => "the task".to_owned(),
+            let unit = match self.per {
+                Per::Class => {
+                    let name = format!("{}{}", class.unit(), of_package(&class.package));
+                    (name, Some(&class.path))
+                }
+                Per::Package => (format!("package {}", class.package), None),
+                Per::Task => ("the task".to_owned(), None),
             };
-            units.entry(name).or_default().push(index);
+            units.entry(unit).or_default().push(index);
         }
         units
     }
@@ -280,6 +285,16 @@ impl Tally {
                 .saturating_add(self.survived)
                 .saturating_add(uncovered),
         }
+    }
+
+    /// The same, with mutants that have no verdict as survivors: the score that a class must keep cannot rise by losing verdicts.
+    pub(crate) fn coverage_at_worst(&self, no_coverage: NoCoverage) -> Coverage {
+        let mut coverage = self.coverage(no_coverage);
+        coverage.total = coverage
+            .total
+            .saturating_add(self.errors)
+            .saturating_add(self.unjudged);
+        coverage
     }
 
     /// Returns the number of mutants that were killed or survived, including those that no test reaches.

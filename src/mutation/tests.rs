@@ -130,6 +130,36 @@ fn the_unit_decides_whether_a_strong_class_makes_up_for_a_weak_one() {
 }
 
 #[test]
+fn classes_of_one_name_in_two_places_are_two_units() {
+    let mut classes = [
+        score("p", "com.acme.App", tally(2, 4, 0)),
+        score("p", "com.acme.App", tally(14, 0, 0)),
+    ];
+    classes[1].path = RepoPath::parse("other/src/main/java/com/acme/App.java");
+    let judged = rule(70, Per::Class, NoCoverage::Survived).judge(&classes);
+    assert_eq!((judged.below.len(), judged.reached), (1, 1));
+    assert_eq!(judged.failing.into_iter().collect::<Vec<_>>(), [0]);
+}
+
+#[test]
+fn mutants_that_lose_their_verdict_do_not_raise_the_score_that_a_class_must_keep() {
+    let mut class = score("p", "Foo", tally(3, 0, 0));
+    let base = tally(7, 3, 0).coverage_at_worst(NoCoverage::Survived);
+    let whole = |killed, survived, errors| Tally {
+        errors,
+        ..tally(killed, survived, 0)
+    };
+    let mut fallen = |whole| {
+        class.floor = Some(Floor { whole, base });
+        let judged = rule(70, Per::Class, NoCoverage::Survived).judge(std::slice::from_ref(&class));
+        judged.below
+    };
+    let told = "The mutation score of class Foo of package p as a whole is 60% (6/10); it was 70% (7/10) before the task.";
+    assert_eq!(fallen(whole(6, 1, 3)), [told]);
+    assert_eq!(fallen(whole(7, 1, 2)), [] as [String; 0]);
+}
+
+#[test]
 fn unreached_mutants_fail_a_class_and_both_figures_are_told() {
     let classes = [score("p", "com.acme.Foo", tally(3, 0, 2))];
     let strict = rule(70, Per::Class, NoCoverage::Survived).judge(&classes);

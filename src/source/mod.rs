@@ -18,7 +18,7 @@ pub mod text;
 pub use classify::{Classifier, compile_folded_globs, compile_globs, is_output, is_source};
 pub use digest::{PartsDigest, digest, digest_of, digest_parts, hex};
 pub use environment::{environment_for, is_named, is_passed};
-pub use java::{Statements, code_lines, is_weakened, unescaped};
+pub use java::{Statements, code_lines, is_weakened, top_types, unescaped};
 pub use lines::{lost_lines, lost_words};
 pub use outline::{Loads, SourceOutline, file_words, has_outline, is_for_tests_alone, path_words};
 pub use path::RepoPath;

@@ -9,15 +9,15 @@ use super::context::ModuleContext;
 use super::maven::{Built, Maven, digest_parts, module_home};
 use super::package::PackageContext;
 use super::pit::{FULL_TIMEOUT, PitRun, PitSession};
-use super::report::PitReport;
+use super::report::{MutantId, PitReport};
 use crate::gate::scope::{BuildTool, Module, MutationExtent};
 use crate::gate::verdict::ModuleResult;
 use crate::gate::{GateAbort, GatePackage};
-use crate::mutation::Coverage;
+use crate::mutation::{Coverage, MutantStatus};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Raised when what is remembered changes its meaning.
-const VERSION: &str = "4";
+const VERSION: &str = "5";
 
 /// The state of a module's base.
 pub(crate) enum Base<'a> {
@@ -69,6 +69,8 @@ pub(crate) fn set_base_scores(
 ) -> Result<(), GateAbort> {
     let context = module.context;
     let mut base = module.module.clone();
+    // The family did not change it there.
+    base.build_changed = false;
     base.targets
         .retain(|target| matches!(target.extent, MutationExtent::Change(_)));
     if base.targets.is_empty() {
@@ -119,28 +121,37 @@ fn measure_base(
     let tests = module.test_classes()?.asked;
     let disk_cache = context.disk_cache("base-scores");
     let key = score_key(&module, &tests)?;
-    if let Some(known) = disk_cache.recall(&key) {
-        return Ok(Some(known));
-    }
-    let mut session = PitSession::new(&module, BTreeSet::new(), result)?;
-    // A test that fails in a control is left out of the next run, as it is of the task's own.
-    let report = loop {
-        let run = PitRun {
-            timeout: FULL_TIMEOUT,
-            ..PitRun::new("base", tests.clone())
-        };
-        let report = session.run_pit(run, "the family's base")?;
-        if report.failed_control.is_empty() {
-            break report;
+    let mut report = PitReport::default();
+    if let Some(known) = disk_cache.recall::<Vec<(String, MutantId, MutantStatus)>>(&key) {
+        for (class, id, status) in known {
+            let counted = report.classes.entry(class).or_default();
+            counted.mutants.entry(id).or_default().set_status(status);
         }
-    };
-    let mut floors: BTreeMap<String, Coverage> = BTreeMap::new();
-    for (class, counted) in report.classes {
-        let coverage = counted.tally().coverage(context.settings.no_coverage);
-        floors.insert(class, coverage);
+    } else {
+        let mut session = PitSession::new(&module, BTreeSet::new(), result)?;
+        // A test that fails in a control is left out of the next run, as it is of the task's own.
+        loop {
+            let run = PitRun {
+                timeout: FULL_TIMEOUT,
+                ..PitRun::new("base", tests.clone())
+            };
+            report = session.run_pit(run, "the family's base")?;
+            if report.failed_control.is_empty() {
+                break;
+            }
+        }
+        let statuses = report.classes.iter().flat_map(|(class, counted)| {
+            let mutants = counted.mutants.iter();
+            mutants.map(move |(id, mutant)| (class, id, mutant.status()))
+        });
+        disk_cache.remember(&key, &statuses.collect::<Vec<_>>())?;
     }
-    disk_cache.remember(&key, &floors)?;
-    Ok(Some(floors))
+    module.join_earlier_modules(&mut report);
+    let floors = report.classes.into_iter().map(|(class, counted)| {
+        let tally = counted.tally();
+        (class, tally.coverage_at_worst(context.settings.no_coverage))
+    });
+    Ok(Some(floors.collect()))
 }
 
 /// A digest of the files in the directories of its classes, and of all else that affects the scores.

@@ -8,10 +8,11 @@ use super::package::PackageContext;
 use super::report::Owners;
 use super::scope::JavaPath;
 use super::test_classes::{self, TestClasses};
+use crate::config::GateFolder;
 use crate::gate::commands::file_name;
 use crate::gate::scope::{Module, TargetClass};
 use crate::gate::{GateAbort, GatePackage, score_rule};
-use crate::mutation::Rule;
+use crate::mutation::{Per, Rule};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -58,7 +59,9 @@ impl<'a> ModuleContext<'a> {
         let include = &self.context.settings.tests_include;
         let project = &self.built.project;
         let home = &self.maven.home;
-        let tests = test_classes::find_test_classes(project, home, self.tests(), include);
+        let is_clean = self.context.settings.folder == GateFolder::Clean;
+        let has_source = |stem: &str| is_clean || test_classes::has_source(project, home, stem);
+        let tests = test_classes::find_test_classes(project, self.tests(), &has_source, include);
         let is_empty = tests.asked.is_empty() && tests.left_out.is_empty();
         if is_empty && test_classes::has_test_sources(project, home)? {
             return Err(self.blame_build(
@@ -160,6 +163,12 @@ impl<'a> ModuleContext<'a> {
     /// The rule of the gate.
     pub(crate) fn score_rule(&self) -> Rule {
         score_rule(self.context.settings)
+    }
+
+    /// True if what other modules find takes part in the verdict on this one's classes.
+    pub(crate) fn is_part(&self) -> bool {
+        let is_joined = self.score_rule().per != Per::Class && !self.context.sole_module;
+        is_joined || self.module.shares_score
     }
 
     /// True for a line of a target's file (by its bare name) that the family changed, where that is known.

@@ -34,7 +34,8 @@ use std::path::{Path, PathBuf};
 const BUILD_CLASSPATH: &str =
     "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath";
 /// Arguments against a project that skips its own tests.
-const NO_SKIP: [&str; 5] = [
+const NO_SKIP: [&str; 6] = [
+    "-Dmaven.compiler.failOnError=true",
     "-Dmaven.main.skip=false",
     "-Dmaven.test.skip=false",
     "-DskipTests=false",

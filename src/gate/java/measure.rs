@@ -7,7 +7,7 @@
 use super::base_score;
 use super::context::ModuleContext;
 use super::coverage_map::{CoverageMap, ModuleState};
-use super::maven::digest_parts;
+use super::maven::{digest_parts, module_home};
 use super::pit::{FULL_TIMEOUT, PitRun, PitSession};
 use super::report::{Aim, MutantId, PitReport, top_level};
 use super::scope::TestNames;
@@ -17,7 +17,7 @@ use crate::config::TestTiers;
 use crate::gate::GateAbort;
 use crate::gate::disk_cache::DiskCache;
 use crate::gate::verdict::ModuleResult;
-use crate::mutation::{MutantStatus, Per};
+use crate::mutation::{MutantStatus, NoCoverage};
 use crate::source::text;
 use std::collections::BTreeSet;
 
@@ -59,11 +59,12 @@ impl ModuleContext<'_> {
         ladder.conclude_ladder()
     }
 
-    /// The order of tests. Classes of other modules may belong to the same unit: part of the kills would judge it wrongly.
+    /// The order of tests. Part of the kills would judge a part wrongly, and more tests may lower a score without the mutants
+    /// that no test reaches.
     fn tier_order(&self) -> TestTiers {
-        let is_part = self.score_rule().per != Per::Class && !self.context.sole_module;
+        let may_fall = self.context.settings.no_coverage == NoCoverage::Ignore;
         match self.context.settings.tests {
-            TestTiers::OwnFirst if is_part => TestTiers::All,
+            TestTiers::OwnFirst if self.is_part() || may_fall => TestTiers::All,
             tiers => tiers,
         }
     }
@@ -166,9 +167,7 @@ impl Ladder<'_> {
             self.merged = report;
             let PitSession { module, result, .. } = &mut self.session;
             base_score::set_base_scores(module, &mut self.merged, result)?;
-            self.session
-                .module
-                .add_kills_of_other_modules(&mut self.merged);
+            self.session.module.join_earlier_modules(&mut self.merged);
         } else {
             self.merged.merge_later(&report, aim);
             if !has_controls {
@@ -222,9 +221,16 @@ impl Ladder<'_> {
         let module = self.session.module;
         let (rule, targets) = (module.score_rule(), &module.module.targets);
         let hanging = tiers::hanging_on_timeouts(rule, targets, &self.merged);
-        let left = self.merged.left_in(&hanging);
-        let timed_out = left.filter(|(_, mutant)| mutant.status() == MutantStatus::TimedOut);
-        let mutants: Vec<MutantId> = timed_out.map(|(id, _)| id.clone()).collect();
+        let mut mutants = Vec::new();
+        let classes = self.merged.classes.iter_mut();
+        let hanging = classes.filter(|(class, _)| module.is_part() || hanging.contains(*class));
+        for (id, mutant) in hanging.flat_map(|(_, counted)| &mut counted.mutants) {
+            if mutant.status() == MutantStatus::TimedOut {
+                // Only the second run can make it a kill again.
+                mutant.set_status(MutantStatus::Survived);
+                mutants.push(id.clone());
+            }
+        }
         if mutants.is_empty() {
             return Ok(false);
         }
@@ -257,14 +263,14 @@ impl Ladder<'_> {
 
     /// The counts of the module, once no tier remains.
     fn conclude_ladder(mut self) -> Result<PitReport, GateAbort> {
-        self.session
-            .module
-            .add_kills_of_other_modules(&mut self.merged);
+        let module = self.session.module;
+        module.join_earlier_modules(&mut self.merged);
         let with_unproven = self.merged.clone().with_unproven();
         if self.open_in(&with_unproven) == self.open_classes() {
             self.merged = with_unproven;
         }
-        let open = self.open_classes();
+        let mut open = self.open_classes();
+        open.retain(|_| !module.is_part());
         if let Some(class) = self.merged.uncontrolled.difference(&open).next() {
             return Err(self.session.unclear_verdict(&format!(
                 "tests that kill mutants of {class} time out or end the JVM in PIT's worker although nothing was mutated"
@@ -275,26 +281,17 @@ impl Ladder<'_> {
 }
 
 impl ModuleContext<'_> {
-    /// Counts what tests in other modules have killed of the same classes, and leaves the sum to the next module.
-    fn add_kills_of_other_modules(&self, merged: &mut PitReport) {
-        let mut known = self.context.earlier_kills.borrow_mut();
+    /// Counts what tests in other modules have found out about the same classes, and leaves the sum to the next module.
+    pub(crate) fn join_earlier_modules(&self, merged: &mut PitReport) {
+        let mut known = self.context.earlier.borrow_mut();
         for (class, counted) in &mut merged.classes {
-            let key = (self.module.code.clone(), class.clone());
-            let (killed, floor) = known.entry(key).or_default();
-            for id in &*killed {
-                if let Some(mutant) = counted.mutants.get_mut(id) {
-                    mutant.join_status(MutantStatus::Killed);
-                }
-            }
-            // At the base, the tests of all modules killed at least what those of one did.
-            let floors = [counted.floor, *floor].into_iter();
-            counted.floor = floors.flatten().max_by_key(|floor| floor.killed);
-            *floor = counted.floor;
+            let home = module_home(&self.maven.root, &self.module.code);
+            let earlier = known.entry((home, class.clone())).or_default();
+            counted.join_earlier(earlier);
+            earlier.floor = counted.floor;
             // A kill that no control has met proves nothing elsewhere.
             if !merged.uncontrolled.contains(class) {
-                let mutants = counted.mutants.iter();
-                let all = mutants.filter(|(_, mutant)| mutant.status() == MutantStatus::Killed);
-                *killed = all.map(|(id, _)| id.clone()).collect();
+                earlier.mutants.clone_from(&counted.mutants);
             }
         }
     }

@@ -19,13 +19,12 @@ mod scope;
 mod surefire;
 mod test_classes;
 mod tiers;
-pub(super) mod xml;
 
 pub use maven::{GRADLE_COMMAND, PomLinks, follow_link, pom_links};
 #[cfg(test)]
 pub(super) use report::SealKey;
 pub(super) use run::judge_modules;
-pub(super) use scope::find_scope;
+pub(super) use scope::{find_scope, is_class_path};
 
 use super::files::FileLanguage;
 

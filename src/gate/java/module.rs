@@ -7,9 +7,10 @@
 use super::base_score::{Base, build_base};
 use super::changed_tests;
 use super::class_file::{ClassFile, source_of};
+use super::classes::read_file;
 use super::context::ModuleContext;
 use super::jvm;
-use super::maven::{GRADLE_COMMAND, Maven};
+use super::maven::{GRADLE_COMMAND, Maven, module_home};
 use super::package::PackageContext;
 use super::report::top_level;
 use crate::config;
@@ -18,7 +19,7 @@ use crate::gate::scope::{BuildTool, Module, TargetClass};
 use crate::gate::verdict::ModuleResult;
 use crate::gate::{Build, GateAbort};
 use crate::mutation::TracePhase;
-use crate::source::text;
+use crate::source::{text, top_types};
 use crate::sys::clock::Stopwatch;
 use memchr::memmem;
 use std::path::Path;
@@ -81,8 +82,9 @@ pub(crate) fn judge_module(
         };
         // Their own module, and each other one with tests of them, may have judged them.
         own.targets.retain(|target| {
-            let measured = context.earlier_kills.borrow();
-            !measured.contains_key(&(module.code.clone(), target.class.clone()))
+            let home = module_home(&context.package.root, &module.code);
+            let measured = context.earlier.borrow();
+            !measured.contains_key(&(home, target.class.clone()))
         });
         if own.targets.is_empty() {
             return Ok(());
@@ -146,6 +148,13 @@ fn blame_build_failure(
 impl ModuleContext<'_> {
     /// Targets to their scores; tests alone if there is nothing to mutate.
     fn score_module(&self, result: &mut ModuleResult) -> Result<(), GateAbort> {
+        if self.built.project.hides_errors {
+            let module = self.module_label();
+            return Err(self.blame_build(
+                format!("The POM of {module} lets code pass that does not compile."),
+                "Take failOnError out of the configuration of maven-compiler-plugin.",
+            ));
+        }
         self.check_doubles()?;
         self.check_who_names_pit()?;
         self.check_unjudged_production()?;
@@ -261,17 +270,18 @@ impl ModuleContext<'_> {
         }
         let file = self.context.package.root.join(target.path.to_text());
         let compiled = Path::new(&self.built.project.sources).join(format!("{name}.java"));
-        let made_from =
-            if class != name || file.file_name().is_none_or(|own| own != source.as_str()) {
-                format!("the class {} in {source}", class.replace('/', "."))
-            } else if let Ok(real) = fs_err::canonicalize(&compiled)
-                && fs_err::canonicalize(&file).ok() != Some(real)
-            {
-                let inside = compiled.strip_prefix(&self.maven.home);
-                inside.unwrap_or(&compiled).display().to_string()
-            } else {
-                return Ok(());
-            };
+        // The language lets a file declare types of any package.
+        let is_own = class == name && top_types(&read_file(&file)?).contains(&name);
+        let made_from = if !is_own || file.file_name().is_none_or(|own| own != source.as_str()) {
+            format!("the class {} in {source}", class.replace('/', "."))
+        } else if let Ok(real) = fs_err::canonicalize(&compiled)
+            && fs_err::canonicalize(&file).ok() != Some(real)
+        {
+            let inside = compiled.strip_prefix(&self.maven.home);
+            inside.unwrap_or(&compiled).display().to_string()
+        } else {
+            return Ok(());
+        };
         Err(GateAbort::fail(format!(
             "The class file of {} was made from {}, not from {}.",
             target.class,

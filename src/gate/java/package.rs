@@ -1,18 +1,17 @@
 //! The package that a gate judges, as its steps see it.
 
-use super::report::MutantId;
+use super::report::CountedMutants;
 use crate::config::GateSettings;
 use crate::gate::commands::Commands;
 use crate::gate::disk_cache::DiskCache;
 use crate::gate::{GatePackage, GatePorts, GateRequest};
-use crate::mutation::Coverage;
 use crate::source::text;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
-/// By folder of the module and class: the mutants that tests of earlier modules killed, and the best score that the tests of one
-/// module had at the base.
-pub(crate) type EarlierKills = BTreeMap<(String, String), (BTreeSet<MutantId>, Option<Coverage>)>;
+/// By the folder of its module and its name, what tests of earlier modules found out about a class.
+pub(crate) type EarlierModules = BTreeMap<(PathBuf, String), CountedMutants>;
 
 /// A package, how it is to be judged and what that may use.
 #[derive(Clone, Copy)]
@@ -29,7 +28,8 @@ pub(crate) struct PackageContext<'a> {
     pub(crate) threads: usize,
     /// No other module has targets.
     pub(crate) sole_module: bool,
-    pub(crate) earlier_kills: &'a RefCell<EarlierKills>,
+    /// The findings of earlier modules, now and at the base.
+    pub(crate) earlier: &'a RefCell<EarlierModules>,
 }
 
 impl PackageContext<'_> {

@@ -78,8 +78,9 @@ impl PitReport {
             let Some(counted) = self.classes.get_mut(class) else {
                 continue;
             };
-            for (id, found) in &found.mutants {
-                if let Some(mutant) = counted.mutants.get_mut(id) {
+            for (found_id, found) in &found.mutants {
+                let known = counted.mutants.iter_mut();
+                for (_, mutant) in known.filter(|(id, _)| id.is_part_of(found_id)) {
                     mutant.join_run(found, aim);
                 }
             }

@@ -29,10 +29,7 @@ pub(crate) fn judge_modules(
     let with_targets = with_targets.count();
     let mut packages: BTreeMap<usize, Vec<&Module>> = BTreeMap::new();
     for module in modules {
-        // Changed tests run even where other modules have the targets.
-        if with_targets == 0 || !module.targets.is_empty() || !module.changed_tests.is_empty() {
-            packages.entry(module.package).or_default().push(module);
-        }
+        packages.entry(module.package).or_default().push(module);
     }
     let jobs = job_count(settings);
     let side_by_side = jobs.min(packages.len()).max(1);
@@ -47,7 +44,7 @@ pub(crate) fn judge_modules(
                 while let Some((index, modules)) = packages.get(next.fetch_add(1, Relaxed)) {
                     let left = settings.limit.saturating_sub(used);
                     let commands = Commands::new(ports, request, format!("logs/{index}"), left);
-                    let earlier_kills = RefCell::default();
+                    let earlier = RefCell::default();
                     let context = PackageContext {
                         request,
                         settings,
@@ -56,7 +53,7 @@ pub(crate) fn judge_modules(
                         threads: jobs / side_by_side,
                         sole_module: with_targets == 1,
                         ports,
-                        earlier_kills: &earlier_kills,
+                        earlier: &earlier,
                     };
                     let results = judge_in_turn(&context, modules);
                     used += commands.time_used();
@@ -70,7 +67,7 @@ pub(crate) fn judge_modules(
     std::mem::take(&mut *ignore_poison(done.lock()))
 }
 
-/// Judges the modules of a package. Each counts the kills of those before it, so the last result of a class counts.
+/// Judges the modules of a package. Each counts what those before it found, so the last result of a class counts.
 fn judge_in_turn(context: &PackageContext<'_>, modules: &[&Module]) -> Vec<ModuleResult> {
     let mut results: Vec<ModuleResult> = Vec::new();
     for module in modules {

@@ -9,7 +9,7 @@ mod names;
 mod tests;
 
 pub(crate) use listing::{BUILD_FILES, Listing, list_package};
-pub(crate) use names::{JavaPath, LANGUAGES, TestNames, is_identifier};
+pub(crate) use names::{JavaPath, LANGUAGES, TestNames, is_class_path, is_identifier};
 
 use super::classes::is_java;
 use crate::config::{GateSettings, ScopeKind};
@@ -177,35 +177,27 @@ impl Sorter<'_> {
             let names = self.names.names_of(&java.stem);
             self.leave_out(change, &format!("no test class belongs to it ({names})"));
         } else if let Some(module) = module {
-            let extent = self.find_extent(change);
+            let extent = self.find_extent(change, java);
             self.add_target(change.path.clone(), class, tests, extent, module);
         } else {
             self.refuse_unbuilt(change);
         }
     }
 
-    /// Adds classes whose own tests check less than before, if no changed class is judged.
+    /// Adds unchanged classes whose own tests check less than before: each must keep its score.
     fn sort_weakened(&mut self) {
-        let mut modules = self.modules.values();
-        if modules.any(|module| !module.targets.is_empty()) {
-            return;
-        }
         let listing = self.listing;
         for path in &listing.sources {
             let Some(java) = JavaPath::parse_path(path) else {
                 continue;
             };
-            let mut weakened = self.package.weakened.iter();
             if !java.test
                 && !listing.entries.contains_key(path)
-                && weakened.any(|test| self.is_test_of(&test.to_text(), &java))
+                && self.is_weakened(&java)
                 && let Some(class) = java.class_name()
                 && let Some(module) = self.find_module(path)
             {
-                let extent = match self.kind {
-                    ScopeKind::Class => MutationExtent::Class,
-                    _ => MutationExtent::Change(Vec::new()),
-                };
+                let extent = MutationExtent::Change(Vec::new());
                 let path = RepoPath::from_bytes(path.as_bytes());
                 self.add_target(path, class, self.tests_of(&java), extent, module);
             }
@@ -229,6 +221,7 @@ impl Sorter<'_> {
         if homes.is_empty() {
             homes.insert(dir.clone());
         }
+        let shares_score = homes.len() > 1 && matches!(extent, MutationExtent::Change(_));
         let target = TargetClass {
             package: self.package.name.clone(),
             path,
@@ -239,20 +232,28 @@ impl Sorter<'_> {
         for home in homes {
             let module = self.enter_module(&home, &dir, tool);
             module.targets.push(target.clone());
+            module.shares_score |= shares_score;
         }
     }
 
     /// A file that is new, or whose changed lines are unknown, counts as a whole; one that was moved has no score to keep.
-    fn find_extent(&self, change: &FileChange) -> MutationExtent {
-        match (self.kind, self.package.lines.get(&change.path)) {
-            (ScopeKind::Lines, Some(ChangedLines::Ranges(ranges))) => {
-                MutationExtent::Lines(ranges.clone())
-            }
-            (ScopeKind::Auto, Some(ChangedLines::Ranges(ranges))) if change.old.is_some() => {
+    fn find_extent(&self, change: &FileChange, java: &JavaPath) -> MutationExtent {
+        let Some(ChangedLines::Ranges(ranges)) = self.package.lines.get(&change.path) else {
+            return MutationExtent::Class;
+        };
+        match self.kind {
+            ScopeKind::Lines if !self.is_weakened(java) => MutationExtent::Lines(ranges.clone()),
+            ScopeKind::Lines | ScopeKind::Auto if change.old.is_some() => {
                 MutationExtent::Change(ranges.clone())
             }
             _ => MutationExtent::Class,
         }
+    }
+
+    /// True for a class whose own tests check less than before.
+    fn is_weakened(&self, java: &JavaPath) -> bool {
+        let mut weakened = self.package.weakened.iter();
+        weakened.any(|test| self.is_test_of(&test.to_text(), java))
     }
 
     /// The test files that belong to a class.

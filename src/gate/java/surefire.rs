@@ -7,7 +7,7 @@
 //! The settings are those of the execution `default-test`, or of the first execution that runs where that one is off. Categories of
 //! JUnit 4 count only on classes, because PIT does not see those of methods.
 
-use super::xml::Node;
+use crate::gate::xml::Node;
 use regex_lite::{Captures, Regex};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -192,7 +192,7 @@ fn split_arguments(line: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::{fill_properties, read_surefire, split_arguments};
-    use crate::gate::java::xml;
+    use crate::gate::xml;
     use std::path::Path;
 
     #[test]

@@ -1,6 +1,6 @@
 //! The test classes that PIT is given.
 //!
-//! A class file without a source is not a test (a deleted test's class file may lie about for
+//! A class file without a source is not a test where the gate works in place (a deleted test's class file may lie about for
 //! weeks); what Surefire would not run, integration tests for instance, is asked only where the configuration names it;
 //! order and set depend on nothing but the files.
 //!
@@ -33,19 +33,13 @@ pub(crate) struct TestClasses {
 /// Finds them; `include` is the gate's `tests_include`.
 pub(crate) fn find_test_classes(
     project: &Project,
-    home: &Path,
     classes: &ClassFiles,
+    has_source: &dyn Fn(&str) -> bool,
     include: &[String],
 ) -> TestClasses {
-    let roots = source_roots(project, home);
     let tests = classes.keys().filter(|stem| {
         let name = stem.rsplit('/').next().unwrap_or_default();
-        !name.contains('$')
-            && LANGUAGES.iter().any(|(_, end): &(&str, &str)| {
-                roots
-                    .iter()
-                    .any(|root| root.join(format!("{stem}.{end}")).is_file())
-            })
+        !name.contains('$') && has_source(stem)
     });
     let is_asked = runs_class(&project.surefire, include);
     let (asked, mut left_out) = tests.partition::<BTreeSet<&String>, _>(|stem| is_asked(stem));
@@ -53,6 +47,15 @@ pub(crate) fn find_test_classes(
     let [asked, left_out] =
         [asked, left_out].map(|stems| stems.iter().map(|stem| stem.replace('/', ".")).collect());
     TestClasses { asked, left_out }
+}
+
+/// True if a folder of a module holds a source of a test class (`com/acme/FooTest`).
+pub(crate) fn has_source(project: &Project, home: &Path, stem: &str) -> bool {
+    source_roots(project, home).iter().any(|root| {
+        LANGUAGES
+            .iter()
+            .any(|(_, end): &(&str, &str)| root.join(format!("{stem}.{end}")).is_file())
+    })
 }
 
 /// True if a folder of a module holds sources of tests.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::gate::{Build, OutputState};
+use crate::mutation::NoCoverage;
 use std::collections::BTreeSet;
 
 #[test]
@@ -235,151 +236,6 @@ fn a_variable_of_the_builds_environment_is_part_of_what_a_known_module_depends_o
     );
 }
 
-/// Returns a package whose `Foo` is in one module and has a test of its own in each of two others.
-fn in_modules() -> Bed {
-    let bed = Bed::new();
-    let package = bed.folder.path().join("p");
-    for module in ["core", "it", "unit"] {
-        for folder in ["src/test/java", "target/classes", "target/test-classes"] {
-            fs_err::create_dir_all(package.join(module).join(folder)).unwrap();
-        }
-        fs_err::write(package.join(module).join("pom.xml"), "<project/>").unwrap();
-        if module != "core" {
-            fs_err::write(package.join(module).join("src/test/java/FooTest.java"), "").unwrap();
-            fs_err::write(
-                package
-                    .join(module)
-                    .join("target/test-classes/FooTest.class"),
-                "",
-            )
-            .unwrap();
-        }
-    }
-    fs_err::create_dir_all(package.join("core/src/main/java")).unwrap();
-    fs_err::rename(
-        package.join("src/main/java/Foo.java"),
-        package.join("core/src/main/java/Foo.java"),
-    )
-    .unwrap();
-    fs_err::rename(
-        package.join("target/classes/Foo.class"),
-        package.join("core/target/classes/Foo.class"),
-    )
-    .unwrap();
-    for gone in ["src", "target"] {
-        fs_err::remove_dir_all(package.join(gone)).unwrap();
-    }
-    bed
-}
-
-#[test]
-fn a_class_with_tests_of_its_own_in_several_modules_is_judged_by_the_kills_of_all() {
-    let (bed, base) = (in_modules(), in_modules());
-    let [package, base] = [&bed, &base].map(|bed| bed.folder.path().join("p"));
-    let classes = [&package, &base].map(|root| root.join("core/target/classes"));
-    let classes = classes.map(|classes| format!(":{}", classes.display()));
-    fs_err::write(package.join("more.classpath"), classes.concat()).unwrap();
-    let mut request = bed.request();
-    let file = RepoPath::parse("core/src/main/java/Foo.java");
-    request.packages[0].changes[0].path = file.clone();
-    let script = |runs: &[&[&str]]| -> Vec<Pit> {
-        let runs = runs.iter();
-        runs.map(|statuses| pit(OK, "", Some(&report(statuses))))
-            .collect()
-    };
-    let play = |runs: &[&[&str]]| bed.play_request(&request, &settings(), script(runs)).0;
-    // Neither module's tests suffice alone.
-    let both = play(&[
-        &["SURVIVED", "SURVIVED", "KILLED"],
-        &["KILLED", "KILLED", "NO_COVERAGE"],
-    ]);
-    assert_eq!(
-        (&both.verdict, both.coverage.to_string().as_str()),
-        (&Verdict::Pass, "100% (3/3)"),
-        "{both:?}"
-    );
-    assert_eq!(both.classes.len(), 1, "{:?}", both.classes);
-    let weak = play(&[
-        &["SURVIVED", "SURVIVED", "KILLED"],
-        &["SURVIVED", "SURVIVED", "KILLED"],
-    ]);
-    assert!(
-        is_fail(&weak.verdict, "is 33% (1/3)") && weak.classes.len() == 1,
-        "{weak:?}"
-    );
-    let first = play(&[
-        &["KILLED", "KILLED", "KILLED"],
-        &["SURVIVED", "SURVIVED", "SURVIVED"],
-    ]);
-    assert_eq!(first.verdict, Verdict::Pass, "{first:?}");
-
-    // At the base the tests of the first module killed all.
-    let auto = GateSettings {
-        scope: ScopeKind::Auto,
-        ..settings()
-    };
-    request.packages[0].changes[0].old = Some(Oid::zero());
-    let lines = ChangedLines::Ranges(vec![(3, 4)]);
-    request.packages[0].lines.insert(file, lines);
-    let changed = ["SURVIVED", "SURVIVED", "SURVIVED", "KILLED", "KILLED"];
-    let runs = script(&[&changed, &["KILLED"; 5], &changed, &changed]);
-    let (lost, _) = bed.play_in(&Base(base), &request, &auto, runs);
-    let told = "as a whole is 40% (2/5); it was 100% (5/5) before";
-    assert!(is_fail(&lost.verdict, told), "{lost:?}");
-}
-
-#[test]
-fn a_class_is_judged_once_where_other_modules_with_tests_of_its_name_do_not_use_it() {
-    let bed = in_modules();
-    let core = bed.folder.path().join("p/core");
-    for file in [
-        "src/test/java/FooTest.java",
-        "target/test-classes/FooTest.class",
-    ] {
-        fs_err::write(core.join(file), "").unwrap();
-    }
-    let mut request = bed.request();
-    request.packages[0].changes[0].path = RepoPath::parse("core/src/main/java/Foo.java");
-    let script = vec![pit(OK, "", Some(&report(&["KILLED"])))];
-    let (judged, commands) = bed.play_request(&request, &settings(), script);
-    assert_eq!(judged.verdict, Verdict::Pass, "{judged:?}");
-    assert_eq!(commands.len(), 1);
-    for module in ["it", "unit"] {
-        let told =
-            format!("The tests of Foo are in another module (p/{module}) and do not run for it.");
-        assert!(judged.remarks.contains(&told), "{judged:?}");
-    }
-}
-
-#[test]
-fn changed_tests_of_a_module_run_where_another_module_has_the_targets() {
-    let bed = Bed::new();
-    let package = bed.folder.path().join("p");
-    for folder in [
-        "b/src/test/java",
-        "b/target/classes",
-        "b/target/test-classes",
-    ] {
-        fs_err::create_dir_all(package.join(folder)).unwrap();
-    }
-    fs_err::write(package.join("b/pom.xml"), "<project/>").unwrap();
-    fs_err::write(package.join("b/src/test/java/BarTest.java"), "").unwrap();
-    fs_err::write(package.join("b/target/test-classes/BarTest.class"), "").unwrap();
-    let mut request = bed.request();
-    let mut change = request.packages[0].changes[0].clone();
-    (change.path, change.kind) = (RepoPath::parse("b/src/test/java/BarTest.java"), Kind::Test);
-    request.packages[0].changes.push(change);
-    fs_err::write(package.join("maven.red"), "").unwrap();
-    let red = "[ERROR] Tests run: 1, Failures: 1, Errors: 0, Skipped: 0\n";
-    fs_err::write(package.join("maven.log"), red).unwrap();
-    let script = vec![pit(OK, "", Some(&report(&["KILLED"])))];
-    let (report, _) = bed.play_request(&request, &settings(), script);
-    assert!(
-        is_fail(&report.verdict, "Changed tests of p/b fail."),
-        "{report:?}"
-    );
-}
-
 #[test]
 fn a_jar_of_pits_that_was_cut_off_is_named_with_what_to_do() {
     let bed = Bed::new();
@@ -400,4 +256,94 @@ fn a_jar_of_pits_that_was_cut_off_is_named_with_what_to_do() {
     );
     fs_err::write(bed.folder.path().join("p/junit-4.13.2.jar"), b"PK\x05\x06").unwrap();
     assert_eq!(bed.verdict(whole()), Verdict::Pass, "got again");
+}
+
+#[test]
+fn a_time_out_whose_tests_were_left_out_of_its_second_run_kills_nothing() {
+    let bed = Bed::new();
+    let first = pit(OK, "", Some(&report(&["KILLED", "TIMED_OUT", "TIMED_OUT"])));
+    let alone = pit(OK, "", Some(&report(&["SKIP", "NO_COVERAGE", "TIMED_OUT"])));
+    let verdict = bed.verdict(vec![first, alone]);
+    assert!(is_fail(&verdict, "is 66% (2/3)"), "{verdict:?}");
+}
+
+#[test]
+fn more_tests_could_lower_a_score_without_the_mutants_that_none_reaches_so_all_run_at_once() {
+    let bed = Bed::new();
+    let ignoring = GateSettings {
+        no_coverage: NoCoverage::Ignore,
+        ..own_first()
+    };
+    let all = pit(OK, "", Some(&report(&["KILLED", "SURVIVED", "SURVIVED"])));
+    let (weak, commands) = bed.play_with(&ignoring, vec![all]);
+    assert!(is_fail(&weak.verdict, "is 33% (1/3)"), "{weak:?}");
+    assert_eq!(asked(&commands), "FooTest,OtherTest");
+}
+
+#[test]
+fn a_class_in_another_place_with_the_name_of_the_target_is_not_judged_in_its_stead() {
+    let bed = Bed::new();
+    let file = bed.folder.path().join("p/src/main/java/Foo.java");
+    fs_err::write(file, "package elsewhere; class Foo { }").unwrap();
+    let verdict = bed.verdict(Vec::new());
+    let told = "was made from the class Foo in Foo.java, not from p/src/main/java/Foo.java.";
+    assert!(is_fail(&verdict, told), "{verdict:?}");
+}
+
+#[test]
+fn a_pom_that_lets_code_pass_which_does_not_compile_is_refused() {
+    let bed = Bed::new();
+    let plugins = "<plugins><plugin><artifactId>maven-compiler-plugin</artifactId><configuration>\
+        <failOnError>false</failOnError></configuration></plugin></plugins>";
+    fs_err::write(bed.folder.path().join("p/more.plugins"), plugins).unwrap();
+    let verdict = bed.verdict(Vec::new());
+    let told = "The POM of p lets code pass that does not compile.";
+    assert!(is_error(&verdict, told, false), "{verdict:?}");
+}
+
+#[test]
+fn the_gate_of_all_languages_runs_changed_tests_in_another_language_of_the_jvm() {
+    let bed = Bed::new();
+    let package = bed.folder.path().join("p");
+    fs_err::create_dir_all(package.join("src/test/groovy")).unwrap();
+    fs_err::write(
+        package.join("src/test/groovy/FooSpec.groovy"),
+        "class FooSpec { }",
+    )
+    .unwrap();
+    fs_err::write(package.join("target/test-classes/FooSpec.class"), "").unwrap();
+    let mut request = bed.request();
+    request.name = "MUTATION".to_owned();
+    let change = &mut request.packages[0].changes[0];
+    (change.path, change.kind) = (
+        RepoPath::parse("src/test/groovy/FooSpec.groovy"),
+        Kind::Test,
+    );
+    let red = "[INFO] Tests run: 2, Failures: 1, Errors: 0, Skipped: 0\n";
+    fs_err::write(package.join("maven.log"), red).unwrap();
+    let verdict = bed
+        .play_request(&request, &settings(), Vec::new())
+        .0
+        .verdict;
+    assert!(is_fail(&verdict, "Changed tests of p fail."), "{verdict:?}");
+}
+
+#[test]
+fn a_build_file_that_the_task_changed_is_not_to_blame_for_its_base() {
+    let (bed, base) = (Bed::new(), Bed::new());
+    let auto = GateSettings {
+        scope: ScopeKind::Auto,
+        ..settings()
+    };
+    let root = base.folder.path().join("p");
+    fs_err::remove_dir_all(root.join("target/test-classes")).unwrap();
+    let mut request = bed.request();
+    request.packages[0].changes[0].old = Some(Oid::zero());
+    let mut build = request.packages[0].changes[0].clone();
+    (build.path, build.kind) = (RepoPath::parse("pom.xml"), Kind::Build);
+    request.packages[0].changes.push(build);
+    let now = pit(OK, "", Some(&report(&["KILLED"; 5])));
+    let (report, _) = bed.play_in(&Base(root), &request, &auto, vec![now]);
+    let told = "makes no test classes although it has test sources";
+    assert!(is_error(&report.verdict, told, false), "{report:?}");
 }

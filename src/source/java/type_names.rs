@@ -5,7 +5,7 @@ use super::members::members;
 use crate::source::lines::{how_often, take};
 
 /// Returns the full names of the types in a source, separated by `/`.
-pub(in crate::source) fn top_types(source: &[u8]) -> Vec<String> {
+pub fn top_types(source: &[u8]) -> Vec<String> {
     let bytes = unescaped(source, OF_A_NAME);
     let mut tokens = Lexer { rest: &bytes }.peekable();
     let (mut package, mut types, mut depth) = (String::new(), Vec::new(), 0_u64);

@@ -7,13 +7,12 @@
 //! POMs outside of the package are in its checkout, and outputs are used only while no file of that but Java changes.
 
 use super::super::jvm::jdk_version;
-use super::super::xml;
 use super::project::{self, is_unusual};
 use super::recipe::{self, Recipe};
 use super::{BUILD_CLASSPATH, Maven, Project, digest_parts, module_home, read_paths};
 use crate::config::Recompile;
 use crate::gate::scope::Module;
-use crate::gate::{GateAbort, OutputState};
+use crate::gate::{GateAbort, OutputState, xml};
 use crate::source::digest;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};

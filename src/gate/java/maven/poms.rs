@@ -3,8 +3,8 @@
 //! What cannot be read leads nowhere; bounded. A build stays inside the package; a module that no POM above lists is built by
 //! itself.
 
-use super::super::xml;
 use crate::gate::commands::read_text;
+use crate::gate::xml;
 use std::path::{Component, Path, PathBuf};
 
 /// Modules that are read of one POM.

@@ -4,7 +4,7 @@
 //! that leaves files out, is not plain; settings in executions and profiles count like any other.
 
 use super::super::surefire::{self, Surefire, find_plugins};
-use super::super::xml::Node;
+use crate::gate::xml::Node;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -20,6 +20,8 @@ pub(crate) struct Project {
     pub(crate) test_sources: String,
     /// The compiler of Maven's JVM compiles all files of these folders.
     pub(crate) compiles_plainly: bool,
+    /// Code that does not compile is no failure of the build.
+    pub(crate) hides_errors: bool,
     /// The folders of resources of production code, each with its place below that of classes (mostly empty).
     pub(crate) resources: Vec<(String, String)>,
     pub(crate) test_resources: Vec<(String, String)>,
@@ -53,6 +55,7 @@ pub(super) fn read_project(root: &Node, home: &Path) -> Option<Project> {
         sources: text("sourceDirectory")?,
         test_sources: text("testSourceDirectory")?,
         compiles_plainly: compiles_plainly(project),
+        hides_errors: hides_errors(project),
         resources: read_resources(project, "resources"),
         test_resources: read_resources(project, "testResources"),
         surefire: surefire::read_surefire(project),
@@ -97,10 +100,16 @@ fn compiles_plainly(project: &Node) -> bool {
     }) && !properties.any(|property| is_unusual(&property.name))
 }
 
+/// True if the POM sets the parameter; ralph's argument replaces a property.
+fn hides_errors(project: &Node) -> bool {
+    find_plugins(project, "maven-compiler-plugin")
+        .any(|plugin| plugin.any_below(&|node| node.name == "failOnError" && node.text == "false"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::{compiles_plainly, is_unusual, read_project};
-    use crate::gate::java::xml;
+    use crate::gate::xml;
     use std::path::Path;
 
     fn project(home: &str) -> String {

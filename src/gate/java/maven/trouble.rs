@@ -10,16 +10,15 @@ use std::path::Path;
 const MESSAGES: usize = 5;
 
 /// Words of Gradle and of Maven for what a repository did not give (Maven 3.6 to 3.9).
-const UNRESOLVED: [&str; 6] = [
+const UNRESOLVED: [&str; 5] = [
     "Could not resolve",
     "ResolutionException",
     "Non-resolvable",
-    "Could not transfer artifact",
     "Could not find artifact",
     "Failed to collect dependencies",
 ];
 /// Words of the JVM and of Maven for a network or a disk that gave up.
-pub(crate) const NETWORK_OR_DISK: [&str; 8] = [
+pub(crate) const NETWORK_OR_DISK: [&str; 10] = [
     "No space left on device",
     "Unknown host",
     "UnknownHostException",
@@ -27,7 +26,9 @@ pub(crate) const NETWORK_OR_DISK: [&str; 8] = [
     "Connection refused",
     "Connection reset",
     "Network is unreachable",
-    "connect timed out",
+    "onnect timed out",
+    "Read timed out",
+    "Could not transfer artifact",
 ];
 /// Beginnings of messages of Maven that give no reason.
 const EMPTY_ERRORS: [&str; 3] = [
@@ -269,6 +270,11 @@ mod tests {
             ),
             (
                 "[ERROR] Could not resolve dependencies: Could not transfer artifact x: repo.maven.apache.org: Unknown host -> [Help 1]",
+                "transient",
+                "transient",
+            ),
+            (
+                "[ERROR] Could not resolve dependencies: Could not transfer artifact x from/to central (https://r): Connect timed out -> [Help 1]",
                 "transient",
                 "transient",
             ),

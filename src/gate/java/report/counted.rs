@@ -6,11 +6,11 @@
 use super::Aim;
 use crate::mutation::{Coverage, MutantStatus, Tally};
 use crate::report::standard::ReportedMutant;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// PIT's own identity of a mutant (pitest `MutationIdentifier`).
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct MutantId {
     /// Dotted name of the mutated class.
     pub(crate) class: String,
@@ -22,6 +22,17 @@ pub(crate) struct MutantId {
     pub(crate) mutator: String,
     /// Indexes of the mutated instructions.
     pub(crate) indexes: Vec<u32>,
+}
+
+impl MutantId {
+    /// True for the same mutant, or one of those that PIT gave as one: the copies of a `finally` block.
+    pub(super) fn is_part_of(&self, other: &Self) -> bool {
+        let mut indexes = self.indexes.iter();
+        indexes.all(|index| other.indexes.contains(index))
+            && (&self.method, &self.descriptor, &self.mutator)
+                == (&other.method, &other.descriptor, &other.mutator)
+            && self.class == other.class
+    }
 }
 
 /// A mutant, and what the runs so far found out about it.
@@ -74,6 +85,10 @@ impl CountedMutant {
         }
     }
 
+    pub(crate) fn set_status(&mut self, status: MutantStatus) {
+        self.reported.mutant.status = status;
+    }
+
     pub(crate) fn join_status(&mut self, later: MutantStatus) {
         if !self.is_settled() {
             self.reported.mutant.status = join_statuses(self.status(), later);
@@ -93,6 +108,18 @@ impl CountedMutants {
     /// Mutants by status.
     pub(crate) fn tally(&self) -> Tally {
         self.mutants.values().map(CountedMutant::status).collect()
+    }
+
+    /// Counts what tests of other modules found out before; their score at the base binds where these have none.
+    pub(crate) fn join_earlier(&mut self, earlier: &Self) {
+        for (id, mutant) in &mut self.mutants {
+            if let Some(earlier) = earlier.mutants.get(id) {
+                let now = mutant.status();
+                mutant.set_status(earlier.status());
+                mutant.join_status(now);
+            }
+        }
+        self.floor = self.floor.or(earlier.floor);
     }
 
     /// Those of them on lines that the family changed.
@@ -238,6 +265,26 @@ mod tests {
         // The next search takes the place of the one before.
         merged.merge_later(&report([(0, Survived)]), Aim::Search);
         assert_eq!(killed(&merged.with_unproven()), 2);
+    }
+
+    #[test]
+    fn a_mutant_whose_copies_a_later_run_gives_as_one_is_found_there() {
+        let with = |all: &[(&[u32], MutantStatus)]| {
+            let mut report = report([]);
+            let class = report.classes.get_mut("a.Foo").unwrap();
+            for (indexes, status) in all {
+                let mut id = id(0);
+                id.indexes = indexes.to_vec();
+                class
+                    .mutants
+                    .insert(id, CountedMutant::for_test(*status, false));
+            }
+            report
+        };
+        let mut merged = with(&[(&[3], Survived), (&[9], Survived), (&[12], Survived)]);
+        merged.merge_later(&with(&[(&[3, 9], Killed)]), Aim::Judge);
+        let tally = merged.tally_mutants();
+        assert_eq!((tally.killed, tally.survived), (2, 1));
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub(crate) fn list_package(package: &GatePackage) -> Result<Listing, GateAbort> 
         ..Listing::default()
     };
     for entry in walk(&package.root, MAX_DEPTH, MAX_ENTRIES, |folder| {
-        may_hold_sources(&package.root, folder)
+        may_hold_sources(package, folder)
     }) {
         let entry = entry.map_err(|error| {
             let (name, why) = (&package.name, text::line(&error.to_string(), 300));
@@ -61,13 +61,16 @@ pub(crate) fn list_package(package: &GatePackage) -> Result<Listing, GateAbort> 
     Ok(listing)
 }
 
-/// False for hidden folders, outputs of tools and other repositories.
-fn may_hold_sources(root: &Path, folder: &DirEntry) -> bool {
+/// False for hidden folders, other repositories, and outputs of tools unless the family changed a file there.
+fn may_hold_sources(package: &GatePackage, folder: &DirEntry) -> bool {
     let (path, Some(name)) = (folder.path(), folder.file_name().to_str()) else {
         return false;
     };
-    let above = path.strip_prefix(root).ok().and_then(Path::parent);
-    let in_sources = above.is_some_and(|above| above.iter().any(|part| part == "src"));
-    let output = OUTPUT.contains(&name) && !in_sources && !path.join("pom.xml").exists();
+    let inside = path.strip_prefix(&package.root).unwrap_or(path);
+    let mut changes = package.changes.iter();
+    let output = OUTPUT.contains(&name)
+        && !inside.iter().any(|part| part == "src")
+        && !path.join("pom.xml").exists()
+        && !changes.any(|change| Path::new(change.path.as_str()).starts_with(inside));
     !(name.starts_with('.') || output || path.join(".git").exists())
 }

@@ -481,12 +481,10 @@ fn a_class_whose_test_was_weakened_counts_without_a_change_of_its_own() {
             .remove(0)
             .extent
     };
-    assert_eq!(extent(ScopeKind::Class), MutationExtent::Class);
-    assert_eq!(
-        extent(ScopeKind::Lines),
-        MutationExtent::Change(Vec::new()),
-        "it must keep its score"
-    );
+    for kind in [ScopeKind::Class, ScopeKind::Lines, ScopeKind::Auto] {
+        let kept = MutationExtent::Change(Vec::new());
+        assert_eq!(extent(kind), kept, "it must keep its score");
+    }
     assert_eq!(
         Case::new(&[POM, FOO], &[]).weakened(test).targets(),
         [":com.acme.Foo"],
@@ -499,8 +497,8 @@ fn a_class_whose_test_was_weakened_counts_without_a_change_of_its_own() {
     let beside = Case::new(&[POM, FOO, test, bar[1]], &[test, bar[0]]).weakened(test);
     assert_eq!(
         beside.targets(),
-        [":com.acme.Bar"],
-        "tests may change with the code"
+        [":com.acme.Bar", ":com.acme.Foo"],
+        "a comment elsewhere hides nothing"
     );
     let untested = Case::new(&[POM, FOO, test], &[test, bar[0]]).weakened(test);
     assert_eq!(
@@ -515,6 +513,36 @@ fn a_class_whose_test_was_weakened_counts_without_a_change_of_its_own() {
         [":com.acme.Foo"],
         "once"
     );
+    let mut both = Case::new(&[POM, test], &[test, FOO]).weakened(test);
+    let lines = ChangedLines::Ranges(vec![(2, 2)]);
+    both.request.packages[0]
+        .lines
+        .insert(RepoPath::parse(FOO), lines);
+    let targets = both.scope_of(ScopeKind::Lines).modules.remove(0).targets;
+    assert_eq!(
+        targets[0].extent,
+        MutationExtent::Change(vec![(2, 2)]),
+        "its other lines keep their score"
+    );
+}
+
+#[test]
+fn sources_of_the_commit_are_seen_in_a_folder_that_is_named_like_an_output() {
+    let home = tempfile::tempdir().unwrap();
+    let file = "out/src/main/java/Foo.java";
+    for path in [file, "build/src/main/java/Made.java"] {
+        let path = home.path().join(path);
+        fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+        fs_err::write(path, "").unwrap();
+    }
+    let changes = vec![change(file, Kind::Production, FileStatus::Modified)];
+    let package = GatePackage {
+        root: home.path().to_owned(),
+        changes,
+        ..GatePackage::default()
+    };
+    let sources = list_package(&package).unwrap().sources;
+    assert_eq!(sources.into_iter().collect::<Vec<_>>(), [file]);
 }
 
 #[test]

@@ -35,11 +35,16 @@ impl ReachedSources {
     ) -> Option<Self> {
         let sources = set.files_to_compile()?;
         let mut made = sources_by_class(set.classes)?;
-        // A removed source must have been compiled, each class file must come from a source of the set, and Maven alone makes
+        // A removed source must have been compiled and must not have been the last of its package (javac accepts an import of
+        // the empty folder that Maven refuses), each class file must come from a source of the set, and Maven alone makes
         // the class of a package.
         if changed.iter().any(|source| {
             source.ends_with("package-info.java")
-                || !sources.contains(source) && !made.contains_key(source)
+                || !(sources.contains(source)
+                    || made.contains_key(source)
+                        && sources
+                            .iter()
+                            .any(|other| other.parent() == source.parent()))
         }) || !made
             .keys()
             .all(|source| sources.contains(source) || changed.contains(source))

@@ -118,6 +118,15 @@ fn a_change_reaches_the_sources_that_name_it_and_a_class_without_a_source_is_unk
             "{unknown:?}"
         );
     }
+    // Maven alone refuses an import of a package that lost its last class.
+    fs_err::remove_file(classes.join("Gone.class")).unwrap();
+    fs_err::create_dir(classes.join("far")).unwrap();
+    let last = class_file("far/Last", "Last.java");
+    fs_err::write(classes.join("far/Last.class"), last).unwrap();
+    let follows = || by(&["far/Last"], Some(ClassNames::new())).is_some();
+    assert!(!follows());
+    folders.write("src/far/Other.java", "");
+    assert!(follows());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Small XML documents as a tree: POMs.
+//! Small XML documents as a tree: POMs and reports of tests.
 //!
 //! Bounded in size, depth and count; entities other than XML's own five and character references
 //! are left out, a DOCTYPE is refused.

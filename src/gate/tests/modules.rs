@@ -1,0 +1,299 @@
+//! Verdicts on what several modules of a package have to do with.
+
+use super::*;
+use crate::mutation::Per;
+
+/// Returns a package whose `Foo` is in one module and has a test of its own in each of two others.
+fn in_modules() -> Bed {
+    let bed = Bed::new();
+    let package = bed.folder.path().join("p");
+    for module in ["core", "it", "unit"] {
+        for folder in ["src/test/java", "target/classes", "target/test-classes"] {
+            fs_err::create_dir_all(package.join(module).join(folder)).unwrap();
+        }
+        fs_err::write(package.join(module).join("pom.xml"), "<project/>").unwrap();
+        if module != "core" {
+            fs_err::write(package.join(module).join("src/test/java/FooTest.java"), "").unwrap();
+            fs_err::write(
+                package
+                    .join(module)
+                    .join("target/test-classes/FooTest.class"),
+                "",
+            )
+            .unwrap();
+        }
+    }
+    fs_err::create_dir_all(package.join("core/src/main/java")).unwrap();
+    fs_err::rename(
+        package.join("src/main/java/Foo.java"),
+        package.join("core/src/main/java/Foo.java"),
+    )
+    .unwrap();
+    fs_err::rename(
+        package.join("target/classes/Foo.class"),
+        package.join("core/target/classes/Foo.class"),
+    )
+    .unwrap();
+    for gone in ["src", "target"] {
+        fs_err::remove_dir_all(package.join(gone)).unwrap();
+    }
+    bed
+}
+
+#[test]
+fn a_class_with_tests_of_its_own_in_several_modules_is_judged_by_the_kills_of_all() {
+    let (bed, base) = (in_modules(), in_modules());
+    let [package, base] = [&bed, &base].map(|bed| bed.folder.path().join("p"));
+    let classes = [&package, &base].map(|root| root.join("core/target/classes"));
+    let classes = classes.map(|classes| format!(":{}", classes.display()));
+    fs_err::write(package.join("more.classpath"), classes.concat()).unwrap();
+    let mut request = bed.request();
+    let file = RepoPath::parse("core/src/main/java/Foo.java");
+    request.packages[0].changes[0].path = file.clone();
+    let script = |runs: &[&[&str]]| -> Vec<Pit> {
+        let runs = runs.iter();
+        runs.map(|statuses| pit(OK, "", Some(&report(statuses))))
+            .collect()
+    };
+    let play = |runs: &[&[&str]]| bed.play_request(&request, &settings(), script(runs)).0;
+    // Neither module's tests suffice alone.
+    let both = play(&[
+        &["SURVIVED", "SURVIVED", "KILLED"],
+        &["KILLED", "KILLED", "NO_COVERAGE"],
+    ]);
+    assert_eq!(
+        (&both.verdict, both.coverage.to_string().as_str()),
+        (&Verdict::Pass, "100% (3/3)"),
+        "{both:?}"
+    );
+    assert_eq!(both.classes.len(), 1, "{:?}", both.classes);
+    let weak = play(&[
+        &["SURVIVED", "SURVIVED", "KILLED"],
+        &["SURVIVED", "SURVIVED", "KILLED"],
+    ]);
+    assert!(
+        is_fail(&weak.verdict, "is 33% (1/3)") && weak.classes.len() == 1,
+        "{weak:?}"
+    );
+    let first = play(&[
+        &["KILLED", "KILLED", "KILLED"],
+        &["SURVIVED", "SURVIVED", "SURVIVED"],
+    ]);
+    assert_eq!(first.verdict, Verdict::Pass, "{first:?}");
+
+    // At the base the tests of the first module killed all.
+    let auto = GateSettings {
+        scope: ScopeKind::Auto,
+        ..settings()
+    };
+    request.packages[0].changes[0].old = Some(Oid::zero());
+    let lines = ChangedLines::Ranges(vec![(3, 4)]);
+    request.packages[0].lines.insert(file, lines);
+    let changed = ["SURVIVED", "SURVIVED", "SURVIVED", "KILLED", "KILLED"];
+    let runs = script(&[&changed, &["KILLED"; 5], &changed, &changed]);
+    let (lost, _) = bed.play_in(&Base(base), &request, &auto, runs);
+    let told = "as a whole is 40% (2/5); it was 100% (5/5) before";
+    assert!(is_fail(&lost.verdict, told), "{lost:?}");
+}
+
+#[test]
+fn a_class_is_judged_once_where_other_modules_with_tests_of_its_name_do_not_use_it() {
+    let bed = in_modules();
+    let core = bed.folder.path().join("p/core");
+    for file in [
+        "src/test/java/FooTest.java",
+        "target/test-classes/FooTest.class",
+    ] {
+        fs_err::write(core.join(file), "").unwrap();
+    }
+    let mut request = bed.request();
+    request.packages[0].changes[0].path = RepoPath::parse("core/src/main/java/Foo.java");
+    let script = vec![pit(OK, "", Some(&report(&["KILLED"])))];
+    let (judged, commands) = bed.play_request(&request, &settings(), script);
+    assert_eq!(judged.verdict, Verdict::Pass, "{judged:?}");
+    assert_eq!(commands.len(), 1);
+    for module in ["it", "unit"] {
+        let told =
+            format!("The tests of Foo are in another module (p/{module}) and do not run for it.");
+        assert!(judged.remarks.contains(&told), "{judged:?}");
+    }
+}
+
+#[test]
+fn changed_tests_of_a_module_run_where_another_module_has_the_targets() {
+    let bed = Bed::new();
+    let package = bed.folder.path().join("p");
+    for folder in [
+        "b/src/test/java",
+        "b/target/classes",
+        "b/target/test-classes",
+    ] {
+        fs_err::create_dir_all(package.join(folder)).unwrap();
+    }
+    fs_err::write(package.join("b/pom.xml"), "<project/>").unwrap();
+    fs_err::write(package.join("b/src/test/java/BarTest.java"), "").unwrap();
+    fs_err::write(package.join("b/target/test-classes/BarTest.class"), "").unwrap();
+    let mut request = bed.request();
+    let mut change = request.packages[0].changes[0].clone();
+    (change.path, change.kind) = (RepoPath::parse("b/src/test/java/BarTest.java"), Kind::Test);
+    request.packages[0].changes.push(change);
+    fs_err::write(package.join("maven.red"), "").unwrap();
+    let red = "[ERROR] Tests run: 1, Failures: 1, Errors: 0, Skipped: 0\n";
+    fs_err::write(package.join("maven.log"), red).unwrap();
+    let script = vec![pit(OK, "", Some(&report(&["KILLED"])))];
+    let (report, _) = bed.play_request(&request, &settings(), script);
+    assert!(
+        is_fail(&report.verdict, "Changed tests of p/b fail."),
+        "{report:?}"
+    );
+}
+
+/// A request that changed `Foo`, and the settings of `scope: auto`; the second bed is the base.
+fn changed_in_core(bed: &Bed, base: &Bed) -> (GateRequest, GateSettings) {
+    let [package, base] = [bed, base].map(|bed| bed.folder.path().join("p"));
+    let classes = [&package, &base].map(|root| root.join("core/target/classes"));
+    let classes = classes.map(|classes| format!(":{}", classes.display()));
+    fs_err::write(package.join("more.classpath"), classes.concat()).unwrap();
+    let mut request = bed.request();
+    let file = RepoPath::parse("core/src/main/java/Foo.java");
+    let change = &mut request.packages[0].changes[0];
+    (change.path, change.old) = (file.clone(), Some(Oid::zero()));
+    let lines = ChangedLines::Ranges(vec![(3, 4)]);
+    request.packages[0].lines.insert(file, lines);
+    let auto = GateSettings {
+        scope: ScopeKind::Auto,
+        ..settings()
+    };
+    (request, auto)
+}
+
+/// One run of PIT for each row of statuses.
+fn runs(rows: &[&[&str]]) -> Vec<Pit> {
+    let rows = rows.iter();
+    rows.map(|statuses| pit(OK, "", Some(&report(statuses))))
+        .collect()
+}
+
+#[test]
+fn the_score_to_keep_is_that_of_the_tests_of_all_modules_together() {
+    let (bed, base) = (in_modules(), in_modules());
+    let (request, auto) = changed_in_core(&bed, &base);
+    let base = Base(base.folder.path().join("p"));
+    let (k, s) = ("KILLED", "SURVIVED");
+    let script = runs(&[
+        &[s, k, s, s, k],
+        &[k, k, s, s, s],
+        &[s, s, s, k, s],
+        &[s, s, k, k, k],
+    ]);
+    let (lost, _) = bed.play_in(&base, &request, &auto, script);
+    let told = "as a whole is 60% (3/5); it was 100% (5/5) before";
+    assert!(is_fail(&lost.verdict, told), "{lost:?}");
+}
+
+#[test]
+fn a_new_module_with_a_test_of_a_class_does_not_free_it_from_the_score_that_it_had() {
+    let (bed, base) = (in_modules(), in_modules());
+    let (request, auto) = changed_in_core(&bed, &base);
+    let base = base.folder.path().join("p");
+    fs_err::remove_dir_all(base.join("unit")).unwrap();
+    let (k, s) = ("KILLED", "SURVIVED");
+    let changed = [s, k, k, k, k];
+    let script = runs(&[&changed, &[k; 5], &changed]);
+    let (lost, _) = bed.play_in(&Base(base), &request, &auto, script);
+    let told = "as a whole is 80% (4/5); it was 100% (5/5) before";
+    assert!(is_fail(&lost.verdict, told), "{lost:?}");
+}
+
+#[test]
+fn all_tests_of_each_module_run_where_a_class_must_keep_a_score_that_several_modules_made() {
+    let (bed, base) = (in_modules(), in_modules());
+    let (request, auto) = changed_in_core(&bed, &base);
+    for module in ["it", "unit"] {
+        let file = format!("p/{module}/target/test-classes/OtherTest.class");
+        fs_err::write(bed.folder.path().join(file), "").unwrap();
+        let file = format!("p/{module}/src/test/java/OtherTest.java");
+        fs_err::write(bed.folder.path().join(file), "").unwrap();
+    }
+    let base = Base(base.folder.path().join("p"));
+    let auto = GateSettings {
+        tests: TestTiers::OwnFirst,
+        ..auto
+    };
+    let (all, commands) = bed.play_in(&base, &request, &auto, runs(&[&["KILLED"; 5][..]; 4]));
+    assert_eq!(all.verdict, Verdict::Pass);
+    assert_eq!(
+        asked(&commands),
+        "FooTest,OtherTest | FooTest | FooTest,OtherTest | FooTest"
+    );
+}
+
+#[test]
+fn time_outs_of_a_module_that_decide_about_several_are_run_again_alone() {
+    let bed = in_modules();
+    let package = bed.folder.path().join("p");
+    for file in ["src/main/java/Foo.java", "target/classes/Foo.class"] {
+        let copy = package.join("it").join(file);
+        fs_err::create_dir_all(copy.parent().unwrap()).unwrap();
+        fs_err::copy(package.join("core").join(file), copy).unwrap();
+    }
+    fs_err::create_dir_all(package.join("core/src/test/java")).unwrap();
+    for file in [
+        "src/test/java/FooTest.java",
+        "target/test-classes/FooTest.class",
+    ] {
+        fs_err::rename(
+            package.join("unit").join(file),
+            package.join("core").join(file),
+        )
+        .unwrap();
+    }
+    let mut request = bed.request();
+    let changes = &mut request.packages[0].changes;
+    let mut other = changes[0].clone();
+    other.path = RepoPath::parse("it/src/main/java/Foo.java");
+    changes[0].path = RepoPath::parse("core/src/main/java/Foo.java");
+    changes.push(other);
+    let (k, s, t) = ("KILLED", "SURVIVED", "TIMED_OUT");
+    let first: &[&str] = &[k, k, k, k, k, k, k, t, t, t];
+    let alone: &[&str] = &[
+        "SKIP", "SKIP", "SKIP", "SKIP", "SKIP", "SKIP", "SKIP", s, s, s,
+    ];
+    let second: &[&str] = &[k, k, k, k, k, k, s, s, s, s];
+    let by_task = GateSettings {
+        per: Per::Task,
+        ..settings()
+    };
+    let (weak, _) = bed.play_request(&request, &by_task, runs(&[first, alone, second]));
+    assert!(is_fail(&weak.verdict, "is 65% (13/20)"), "{weak:?}");
+    // Each module's class is a unit of its own, though both have one name.
+    let (weak, _) = bed.play_request(&request, &settings(), runs(&[&[k, s], &[k; 9]]));
+    assert!(is_fail(&weak.verdict, "is 50% (1/2)"), "{weak:?}");
+}
+
+#[test]
+fn a_module_with_changed_code_is_built_where_another_module_has_the_targets() {
+    let bed = Bed::new();
+    let package = bed.folder.path().join("p");
+    for folder in [
+        "b/src/main/java",
+        "b/target/classes",
+        "b/target/test-classes",
+    ] {
+        fs_err::create_dir_all(package.join(folder)).unwrap();
+    }
+    fs_err::write(package.join("b/pom.xml"), "<project/>").unwrap();
+    fs_err::write(package.join("b/src/main/java/Untested.java"), "").unwrap();
+    let mut request = bed.request();
+    let mut change = request.packages[0].changes[0].clone();
+    change.path = RepoPath::parse("b/src/main/java/Untested.java");
+    request.packages[0].changes.push(change);
+    let (report, _) = bed.play_request(&request, &settings(), runs(&[&["KILLED"]]));
+    assert_eq!(report.verdict, Verdict::Pass);
+    let built = report
+        .trace
+        .phases
+        .iter()
+        .map(|phase| phase.module.as_str());
+    assert_eq!(built.collect::<Vec<_>>(), ["p", "p/b"]);
+}

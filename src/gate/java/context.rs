@@ -167,8 +167,7 @@ impl<'a> ModuleContext<'a> {
 
     /// True if what other modules find takes part in the verdict on this one's classes.
     pub(crate) fn is_part(&self) -> bool {
-        let is_joined = self.score_rule().per != Per::Class && !self.context.sole_module;
-        is_joined || self.module.shares_score
+        self.module.shares_score || self.score_rule().per != Per::Class && !self.context.sole_module
     }
 
     /// True for a line of a target's file (by its bare name) that the family changed, where that is known.

@@ -184,7 +184,7 @@ impl Sorter<'_> {
         }
     }
 
-    /// Adds unchanged classes whose own tests check less than before: each must keep its score.
+    /// Adds unchanged classes whose own tests check less than before. Without changed lines, each must keep its score.
     fn sort_weakened(&mut self) {
         let listing = self.listing;
         for path in &listing.sources {
@@ -197,7 +197,10 @@ impl Sorter<'_> {
                 && let Some(class) = java.class_name()
                 && let Some(module) = self.find_module(path)
             {
-                let extent = MutationExtent::Change(Vec::new());
+                let extent = match self.kind {
+                    ScopeKind::Class => MutationExtent::Class,
+                    _ => MutationExtent::Change(Vec::new()),
+                };
                 let path = RepoPath::from_bytes(path.as_bytes());
                 self.add_target(path, class, self.tests_of(&java), extent, module);
             }

@@ -481,7 +481,8 @@ fn a_class_whose_test_was_weakened_counts_without_a_change_of_its_own() {
             .remove(0)
             .extent
     };
-    for kind in [ScopeKind::Class, ScopeKind::Lines, ScopeKind::Auto] {
+    assert_eq!(extent(ScopeKind::Class), MutationExtent::Class);
+    for kind in [ScopeKind::Lines, ScopeKind::Auto] {
         let kept = MutationExtent::Change(Vec::new());
         assert_eq!(extent(kind), kept, "it must keep its score");
     }

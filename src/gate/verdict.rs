@@ -274,19 +274,18 @@ fn decide_verdict(
 }
 
 fn skip_reason(scope: &GateScope, nothing: &[String]) -> String {
-    if !nothing.is_empty() {
-        let names = text::names(nothing, 10);
-        return format!("There is nothing to mutate in {names}.");
-    }
-    if scope.left_out.is_empty() {
-        return "No production code that this gate judges was changed.".to_owned();
-    }
-    let left: Vec<String> = scope
-        .left_out
-        .iter()
+    let left = scope.left_out.iter();
+    let left: Vec<String> = left
         .map(|left| format!("{} ({})", left.file, left.why))
         .collect();
-    format!("No changed class is a target: {}.", text::names(&left, 10))
+    let names = text::names(nothing, 10);
+    let files = text::names(&left, 10);
+    match (nothing.is_empty(), left.is_empty()) {
+        (true, true) => "No production code that this gate judges was changed.".to_owned(),
+        (true, false) => format!("No changed class is a target: {files}."),
+        (false, true) => format!("There is nothing to mutate in {names}."),
+        (false, false) => format!("There is nothing to mutate in {names}. Not judged: {files}."),
+    }
 }
 
 #[cfg(test)]
@@ -397,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn a_skip_names_the_untested_classes() {
+    fn a_skip_names_the_untested_classes_also_beside_those_with_nothing_to_mutate() {
         let left = ExcludedFile {
             file: "p/src/main/java/A.java".to_owned(),
             why: "no test class belongs to it".to_owned(),
@@ -406,14 +405,24 @@ mod tests {
             left_out: vec![left],
             ..GateScope::default()
         };
-        let report = EngineResult {
-            scope,
-            ..EngineResult::default()
-        }
-        .into_report(&crate::gate::tests::settings());
-        let why =
-            "No changed class is a target: p/src/main/java/A.java (no test class belongs to it)."
-                .to_owned();
-        assert_eq!(report.verdict, Verdict::Skip { why });
+        let skip = |nothing: &[&str]| {
+            let nothing = nothing.iter().map(|class| (*class).to_owned()).collect();
+            let engine = EngineResult {
+                scope: scope.clone(),
+                results: vec![ModuleResult {
+                    nothing,
+                    ..ModuleResult::default()
+                }],
+                ..EngineResult::default()
+            };
+            match engine.into_report(&crate::gate::tests::settings()).verdict {
+                Verdict::Skip { why } => why,
+                other => panic!("{other:?}"),
+            }
+        };
+        let left = "p/src/main/java/A.java (no test class belongs to it).";
+        assert_eq!(skip(&[]), format!("No changed class is a target: {left}"));
+        let told = format!("There is nothing to mutate in B. Not judged: {left}");
+        assert_eq!(skip(&["B"]), told);
     }
 }

@@ -178,7 +178,7 @@ impl Sorter<'_> {
             self.leave_out(change, &format!("no test class belongs to it ({names})"));
         } else if let Some(module) = module {
             let extent = self.find_extent(change, java);
-            self.add_target(change.path.clone(), class, tests, extent, module);
+            self.add_target(change.path.clone(), class, &tests, extent, module);
         } else {
             self.refuse_unbuilt(change);
         }
@@ -188,10 +188,8 @@ impl Sorter<'_> {
     fn sort_weakened(&mut self) {
         let listing = self.listing;
         for path in &listing.sources {
-            let Some(java) = JavaPath::parse_path(path) else {
-                continue;
-            };
-            if !java.test
+            if let Some(java) = JavaPath::parse_path(path)
+                && !java.test
                 && !listing.entries.contains_key(path)
                 && self.is_weakened(&java)
                 && let Some(class) = java.class_name()
@@ -202,17 +200,17 @@ impl Sorter<'_> {
                     _ => MutationExtent::Change(Vec::new()),
                 };
                 let path = RepoPath::from_bytes(path.as_bytes());
-                self.add_target(path, class, self.tests_of(&java), extent, module);
+                self.add_target(path, class, &self.tests_of(&java), extent, module);
             }
         }
     }
 
-    /// Adds a target of a module to each module that has tests of its own, else to that one.
+    /// Adds a target of a module to each module that has or had tests of its own, else to that one.
     fn add_target(
         &mut self,
         path: RepoPath,
         class: String,
-        tests: BTreeSet<String>,
+        tests: &BTreeSet<String>,
         extent: MutationExtent,
         (dir, tool): (String, BuildTool),
     ) {
@@ -225,6 +223,7 @@ impl Sorter<'_> {
             homes.insert(dir.clone());
         }
         let shares_score = homes.len() > 1 && matches!(extent, MutationExtent::Change(_));
+        let tests = tests & &self.listing.sources;
         let target = TargetClass {
             package: self.package.name.clone(),
             path,
@@ -259,13 +258,11 @@ impl Sorter<'_> {
         weakened.any(|test| self.is_test_of(&test.to_text(), java))
     }
 
-    /// The test files that belong to a class.
+    /// The test files that belong to a class, also those that the family removed.
     fn tests_of(&self, class: &JavaPath) -> BTreeSet<String> {
-        let tests = self.listing.sources.iter();
-        tests
-            .filter(|test| self.is_test_of(test, class))
-            .cloned()
-            .collect()
+        let weakened = self.package.weakened.iter().map(RepoPath::to_text);
+        let tests = self.listing.sources.iter().cloned().chain(weakened);
+        tests.filter(|test| self.is_test_of(test, class)).collect()
     }
 
     /// By its name; where classes of several packages have that name, a test stands for the one beside it.

@@ -203,10 +203,11 @@ impl Maven<'_> {
             self.program.display().to_string(),
             self.options.clone(),
             settings.maven_args.join("\0"),
-            // Outputs made without the other goals must not serve a gate that wants those goals to run.
-            format!("{:?}", settings.recompile),
-            // A compiler that was not tried is not one that was refused.
-            checkouts.keeps_java_outputs().to_string(),
+            // Another version may refuse the compiler by other rules.
+            env!("CARGO_PKG_VERSION").to_owned(),
+            // Outputs made without the other goals must not serve a gate that wants those goals to run, and a compiler that was
+            // not tried is not one that was refused.
+            format!("{:?}{}", settings.recompile, checkouts.keeps_java_outputs()),
             self.jdk_state(),
         ];
         parts.extend(

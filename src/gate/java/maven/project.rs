@@ -100,15 +100,16 @@ fn compiles_plainly(project: &Node) -> bool {
     }) && !properties.any(|property| is_unusual(&property.name))
 }
 
-/// True if the POM sets the parameter; ralph's argument replaces a property.
+/// True if the POM sets the parameter to a word that Maven reads as false; ralph's argument replaces a property.
 fn hides_errors(project: &Node) -> bool {
-    find_plugins(project, "maven-compiler-plugin")
-        .any(|plugin| plugin.any_below(&|node| node.name == "failOnError" && node.text == "false"))
+    let is_off =
+        |node: &Node| node.name == "failOnError" && !node.text.eq_ignore_ascii_case("true");
+    find_plugins(project, "maven-compiler-plugin").any(|plugin| plugin.any_below(&is_off))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{compiles_plainly, is_unusual, read_project};
+    use super::{compiles_plainly, hides_errors, is_unusual, read_project};
     use crate::gate::xml;
     use std::path::Path;
 
@@ -137,6 +138,21 @@ mod tests {
             "/w/p/target/classes"
         );
         assert_eq!(read_project(&root, Path::new("/w/p/b")), None);
+    }
+
+    #[test]
+    fn errors_are_hidden_by_every_word_but_true() {
+        for (word, hides) in [("false", true), ("no", true), ("True", false)] {
+            let plugin = format!(
+                "<project><build><plugins><plugin><artifactId>maven-compiler-plugin</artifactId><configuration>\
+                 <failOnError>{word}</failOnError></configuration></plugin></plugins></build></project>"
+            );
+            assert_eq!(
+                hides_errors(&xml::parse_xml(&plugin).unwrap()),
+                hides,
+                "{word}"
+            );
+        }
     }
 
     #[test]

@@ -595,6 +595,10 @@ fn a_class_is_judged_in_the_module_of_its_tests_if_its_own_has_none() {
     }
     let gradle = Case::new(&["core/pom.xml", "it/build.gradle", other], &[foo]);
     assert_eq!(gradle.targets(), ["core:Foo"]);
+    let moved = Case::new(&["core/pom.xml", "it/pom.xml", own], &[foo]).weakened(other);
+    assert_eq!(moved.targets(), ["core:Foo", "it:Foo"], "the score of both");
+    let targets = moved.scope().modules.remove(1).targets;
+    assert_eq!(targets[0].tests, BTreeSet::from([own.to_owned()]));
 }
 
 #[test]

@@ -119,7 +119,7 @@ impl MutationEngine {
 
     /// True for a file that its gate looks at: one of its language, or a test in another language of the JVM.
     pub(super) fn judges_file(self, path: &str) -> bool {
-        self.mutates_file(path) || self == Self::Pit && java::is_class_path(path)
+        self.mutates_file(path) || self == Self::Pit && java::JavaPath::parse_path(path).is_some()
     }
 
     /// `None` for the engine of classes.

@@ -24,7 +24,7 @@ pub use maven::{GRADLE_COMMAND, PomLinks, follow_link, pom_links};
 #[cfg(test)]
 pub(super) use report::SealKey;
 pub(super) use run::judge_modules;
-pub(super) use scope::{find_scope, is_class_path};
+pub(super) use scope::{JavaPath, find_scope};
 
 use super::files::FileLanguage;
 

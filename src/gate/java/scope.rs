@@ -9,7 +9,7 @@ mod names;
 mod tests;
 
 pub(crate) use listing::{BUILD_FILES, Listing, list_package};
-pub(crate) use names::{JavaPath, LANGUAGES, TestNames, is_class_path, is_identifier};
+pub(crate) use names::{JavaPath, LANGUAGES, TestNames, is_identifier};
 
 use super::classes::is_java;
 use crate::config::{GateSettings, ScopeKind};
@@ -88,8 +88,11 @@ struct Sorter<'a> {
 impl Sorter<'_> {
     fn sort_change(&mut self, change: &FileChange) {
         let path = change.path.to_text();
-        let entry = self.listing.entries.get(&path);
-        let entry = entry.copied().unwrap_or(PathEntry::Absent);
+        let entry = *self
+            .listing
+            .entries
+            .get(&path)
+            .unwrap_or(&PathEntry::Absent);
         let java = JavaPath::parse_path(&path);
         let module = self.find_module(&path);
         // Other languages without Maven are not judged by this gate.
@@ -108,8 +111,10 @@ impl Sorter<'_> {
         }
         let is_file = entry == PathEntry::File;
         let production = java.as_ref().filter(|java| !is_test && !java.test);
-        let mut tests = java.iter().filter(|java| java.test && is_file);
-        let is_changed_test = tests.any(|java| self.names.is_test(&java.stem));
+        let is_changed_test = is_file
+            && java
+                .iter()
+                .any(|java| java.test && self.names.is_test(&java.stem));
         if let Some((dir, tool)) = &module {
             let module = self.enter_module(dir, dir, *tool);
             if is_file && production.is_none() {
@@ -184,8 +189,14 @@ impl Sorter<'_> {
         }
     }
 
-    /// Adds unchanged classes whose own tests check less than before. Without changed lines, each must keep its score.
+    /// Adds unchanged classes whose own tests check less than before, unless a class with changed code is judged: tests may change
+    /// with the code, but a comment is no reason.
     fn sort_weakened(&mut self) {
+        let nothing = Some(&ChangedLines::Ranges(Vec::new()));
+        let mut targets = self.modules.values().flat_map(|module| &module.targets);
+        if targets.any(|target| self.package.lines.get(&target.path) != nothing) {
+            return;
+        }
         let listing = self.listing;
         for path in &listing.sources {
             if let Some(java) = JavaPath::parse_path(path)
@@ -215,10 +226,8 @@ impl Sorter<'_> {
         (dir, tool): (String, BuildTool),
     ) {
         let homes = tests.iter().filter_map(|test| self.find_module(test));
-        let mut homes: BTreeSet<String> = homes
-            .filter(|home| home.1 == tool)
-            .map(|home| home.0)
-            .collect();
+        let homes = homes.filter(|home| home.1 == tool && self.holds_sources(&home.0));
+        let mut homes: BTreeSet<String> = homes.map(|home| home.0).collect();
         if homes.is_empty() {
             homes.insert(dir.clone());
         }
@@ -305,10 +314,12 @@ impl Sorter<'_> {
     }
 
     /// True for a directory with files below its `src/`.
-    fn holds_sources(&self, dir: &Path) -> bool {
-        let sources = dir.join("src");
-        let mut all = self.listing.sources.iter().map(Path::new);
-        all.any(|path| path.starts_with(&sources))
+    fn holds_sources(&self, dir: impl AsRef<Path>) -> bool {
+        let sources = dir.as_ref().join("src");
+        self.listing
+            .sources
+            .iter()
+            .any(|path| Path::new(path).starts_with(&sources))
     }
 
     fn leave_out(&mut self, change: &FileChange, why: &str) {

@@ -61,11 +61,6 @@ impl JavaPath {
     }
 }
 
-/// True for the path of a [`JavaPath`].
-pub(crate) fn is_class_path(path: &str) -> bool {
-    JavaPath::parse_path(path).is_some()
-}
-
 /// A Java identifier, as far as PIT's globs and Maven's patterns allow (JLS §3.8).
 pub(crate) fn is_identifier(part: &str) -> bool {
     let mut chars = part.chars();

@@ -498,8 +498,18 @@ fn a_class_whose_test_was_weakened_counts_without_a_change_of_its_own() {
     let beside = Case::new(&[POM, FOO, test, bar[1]], &[test, bar[0]]).weakened(test);
     assert_eq!(
         beside.targets(),
+        [":com.acme.Bar"],
+        "tests may change with the code"
+    );
+    let mut comment = beside;
+    let nothing = ChangedLines::Ranges(Vec::new());
+    comment.request.packages[0]
+        .lines
+        .insert(RepoPath::parse(bar[0]), nothing);
+    assert_eq!(
+        comment.targets(),
         [":com.acme.Bar", ":com.acme.Foo"],
-        "a comment elsewhere hides nothing"
+        "a comment hides nothing"
     );
     let untested = Case::new(&[POM, FOO, test], &[test, bar[0]]).weakened(test);
     assert_eq!(
@@ -595,10 +605,13 @@ fn a_class_is_judged_in_the_module_of_its_tests_if_its_own_has_none() {
     }
     let gradle = Case::new(&["core/pom.xml", "it/build.gradle", other], &[foo]);
     assert_eq!(gradle.targets(), ["core:Foo"]);
-    let moved = Case::new(&["core/pom.xml", "it/pom.xml", own], &[foo]).weakened(other);
+    let helper = "it/src/test/java/Helper.java";
+    let moved = Case::new(&["core/pom.xml", "it/pom.xml", own, helper], &[foo]).weakened(other);
     assert_eq!(moved.targets(), ["core:Foo", "it:Foo"], "the score of both");
     let targets = moved.scope().modules.remove(1).targets;
     assert_eq!(targets[0].tests, BTreeSet::from([own.to_owned()]));
+    let removed = Case::new(&["pom.xml", "core/pom.xml", own], &[foo]).weakened(other);
+    assert_eq!(removed.targets(), ["core:Foo"], "its module is gone");
 }
 
 #[test]

@@ -121,7 +121,9 @@ impl Rule {
             let class = &classes[index];
             let Some(floor) = class.floor else { continue };
             let whole = floor.whole.coverage_at_worst(self.no_coverage);
-            if whole.is_below(floor.base) {
+            // Without the mutants that no test reaches, nothing may be left of a score.
+            let is_lost = whole.total == 0 && floor.base.killed > 0 && floor.whole.no_coverage > 0;
+            if is_lost || whole.is_below(floor.base) {
                 fallen = true;
                 outcome.failing.insert(index);
                 outcome.below.push(format!(
@@ -287,13 +289,14 @@ impl Tally {
         }
     }
 
-    /// The same, with mutants that have no verdict as survivors: the score that a class must keep cannot rise by losing verdicts.
+    /// The same, with mutants that have no verdict as survivors, except a few in code that initialises the class: the score that a
+    /// class must keep cannot rise by losing verdicts.
     pub(crate) fn coverage_at_worst(&self, no_coverage: NoCoverage) -> Coverage {
         let mut coverage = self.coverage(no_coverage);
         coverage.total = coverage
             .total
             .saturating_add(self.errors)
-            .saturating_add(self.unjudged);
+            .saturating_add(self.unjudged.saturating_sub(FEW));
         coverage
     }
 

@@ -157,6 +157,19 @@ fn mutants_that_lose_their_verdict_do_not_raise_the_score_that_a_class_must_keep
     let told = "The mutation score of class Foo of package p as a whole is 60% (6/10); it was 70% (7/10) before the task.";
     assert_eq!(fallen(whole(6, 1, 3)), [told]);
     assert_eq!(fallen(whole(7, 1, 2)), [] as [String; 0]);
+    let table = Tally {
+        unjudged: 3,
+        ..tally(7, 3, 0)
+    };
+    assert_eq!(fallen(table), [] as [String; 0], "a table hides no work");
+    class.floor = Some(Floor {
+        whole: tally(0, 0, 10),
+        base,
+    });
+    class.tally = Tally::default();
+    let judged = rule(70, Per::Class, NoCoverage::Ignore).judge(&[class]);
+    let lost = "The mutation score of class Foo of package p as a whole is 0% (0/0); it was 70% (7/10) before the task.";
+    assert_eq!((judged.below, judged.reached), (vec![lost.to_owned()], 0));
 }
 
 #[test]

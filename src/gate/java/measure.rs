@@ -174,7 +174,7 @@ impl Ladder<'_> {
                 has_failed_control = self.check_with_controls(tier)?;
             }
         }
-        if has_failed_control && self.is_open() {
+        if has_failed_control && (self.is_open() || self.session.module.is_part()) {
             return Ok(true);
         }
         Ok(self.recheck_timeouts(tier)? && self.is_open())

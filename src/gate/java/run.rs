@@ -28,7 +28,11 @@ pub(crate) fn judge_modules(
     let with_targets = modules.iter().filter(|module| !module.targets.is_empty());
     let with_targets = with_targets.count();
     let mut packages: BTreeMap<usize, Vec<&Module>> = BTreeMap::new();
-    for module in modules {
+    // One that is only there for its tests of another's targets, all of which another part judges, has nothing to say.
+    for module in modules
+        .iter()
+        .filter(|module| module.dir == module.code || !module.targets.is_empty())
+    {
         packages.entry(module.package).or_default().push(module);
     }
     let jobs = job_count(settings);

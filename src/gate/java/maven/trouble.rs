@@ -10,15 +10,16 @@ use std::path::Path;
 const MESSAGES: usize = 5;
 
 /// Words of Gradle and of Maven for what a repository did not give (Maven 3.6 to 3.9).
-const UNRESOLVED: [&str; 5] = [
+const UNRESOLVED: [&str; 6] = [
     "Could not resolve",
     "ResolutionException",
     "Non-resolvable",
+    "Could not transfer artifact",
     "Could not find artifact",
     "Failed to collect dependencies",
 ];
 /// Words of the JVM and of Maven for a network or a disk that gave up.
-pub(crate) const NETWORK_OR_DISK: [&str; 10] = [
+pub(crate) const NETWORK_OR_DISK: [&str; 9] = [
     "No space left on device",
     "Unknown host",
     "UnknownHostException",
@@ -28,7 +29,6 @@ pub(crate) const NETWORK_OR_DISK: [&str; 10] = [
     "Network is unreachable",
     "onnect timed out",
     "Read timed out",
-    "Could not transfer artifact",
 ];
 /// Beginnings of messages of Maven that give no reason.
 const EMPTY_ERRORS: [&str; 3] = [

@@ -585,7 +585,7 @@ fn changed_tests_must_be_seen_to_run_whatever_language_they_are_in() {
 }
 
 #[test]
-fn a_whole_report_passes_and_pit_gets_only_tests_that_have_a_source() {
+fn a_whole_report_passes_and_in_place_pit_gets_only_tests_that_have_a_source() {
     let bed = Bed::new();
     let deleted = "p/target/test-classes/DeletedTest.class";
     fs_err::write(bed.folder.path().join(deleted), "").unwrap();

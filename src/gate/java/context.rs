@@ -60,8 +60,7 @@ impl<'a> ModuleContext<'a> {
         let project = &self.built.project;
         let home = &self.maven.home;
         let is_clean = self.context.settings.folder == GateFolder::Clean;
-        let has_source = |stem: &str| is_clean || test_classes::has_source(project, home, stem);
-        let tests = test_classes::find_test_classes(project, self.tests(), &has_source, include);
+        let tests = test_classes::find_test_classes(project, home, self.tests(), is_clean, include);
         let is_empty = tests.asked.is_empty() && tests.left_out.is_empty();
         if is_empty && test_classes::has_test_sources(project, home)? {
             return Err(self.blame_build(

@@ -263,14 +263,16 @@ impl Ladder<'_> {
 
     /// The counts of the module, once no tier remains.
     fn conclude_ladder(mut self) -> Result<PitReport, GateAbort> {
-        let module = self.session.module;
-        module.join_earlier_modules(&mut self.merged);
+        self.session.module.join_earlier_modules(&mut self.merged);
         let with_unproven = self.merged.clone().with_unproven();
         if self.open_in(&with_unproven) == self.open_classes() {
             self.merged = with_unproven;
         }
-        let mut open = self.open_classes();
-        open.retain(|_| !module.is_part());
+        let open = if self.session.module.is_part() {
+            BTreeSet::new()
+        } else {
+            self.open_classes()
+        };
         if let Some(class) = self.merged.uncontrolled.difference(&open).next() {
             return Err(self.session.unclear_verdict(&format!(
                 "tests that kill mutants of {class} time out or end the JVM in PIT's worker although nothing was mutated"

@@ -51,11 +51,9 @@ pub(crate) struct PitReport {
 impl PitReport {
     /// The mutants of all classes.
     pub(crate) fn tally_mutants(&self) -> Tally {
-        let mut tally = Tally::default();
-        for counted in self.classes.values() {
-            tally.join(&counted.tally());
-        }
-        tally
+        let classes = self.classes.values();
+        let mutants = classes.flat_map(|counted| counted.mutants.values());
+        mutants.map(CountedMutant::status).collect()
     }
 
     pub(crate) fn mutants_mut(&mut self) -> impl Iterator<Item = &mut CountedMutant> {

@@ -25,14 +25,12 @@ pub(crate) fn judge_modules(
     ports: &GatePorts<'_>,
     modules: &[Module],
 ) -> (Vec<ModuleResult>, Duration) {
-    let with_targets = modules.iter().filter(|module| !module.targets.is_empty());
-    let with_targets = with_targets.count();
-    let mut packages: BTreeMap<usize, Vec<&Module>> = BTreeMap::new();
-    // One that is only there for its tests of another's targets, all of which another part judges, has nothing to say.
-    for module in modules
+    let with_targets = modules
         .iter()
-        .filter(|module| module.dir == module.code || !module.targets.is_empty())
-    {
+        .filter(|module| !module.targets.is_empty())
+        .count();
+    let mut packages: BTreeMap<usize, Vec<&Module>> = BTreeMap::new();
+    for module in modules {
         packages.entry(module.package).or_default().push(module);
     }
     let jobs = job_count(settings);

@@ -88,11 +88,8 @@ struct Sorter<'a> {
 impl Sorter<'_> {
     fn sort_change(&mut self, change: &FileChange) {
         let path = change.path.to_text();
-        let entry = *self
-            .listing
-            .entries
-            .get(&path)
-            .unwrap_or(&PathEntry::Absent);
+        let entry = self.listing.entries.get(&path);
+        let entry = entry.copied().unwrap_or(PathEntry::Absent);
         let java = JavaPath::parse_path(&path);
         let module = self.find_module(&path);
         // Other languages without Maven are not judged by this gate.
@@ -111,10 +108,8 @@ impl Sorter<'_> {
         }
         let is_file = entry == PathEntry::File;
         let production = java.as_ref().filter(|java| !is_test && !java.test);
-        let is_changed_test = is_file
-            && java
-                .iter()
-                .any(|java| java.test && self.names.is_test(&java.stem));
+        let mut tests = java.iter().filter(|java| java.test && is_file);
+        let is_changed_test = tests.any(|java| self.names.is_test(&java.stem));
         if let Some((dir, tool)) = &module {
             let module = self.enter_module(dir, dir, *tool);
             if is_file && production.is_none() {

@@ -1,8 +1,8 @@
 //! The test classes that PIT is given.
 //!
-//! A class file without a source is not a test where the gate works in place (a deleted test's class file may lie about for
-//! weeks); what Surefire would not run, integration tests for instance, is asked only where the configuration names it;
-//! order and set depend on nothing but the files.
+//! Where the gate works in place, a class file without a source is not a test: that of a deleted test may stay there for weeks.
+//! PIT gets tests that Surefire would not run (integration tests) only if the configuration names them. Order and set
+//! depend on nothing but the files.
 //!
 //! Surefire runs a class that its includes, or its own names (`Test*`, `*Test`, `*Tests`, `*TestCase`), take. A class that only
 //! Failsafe's names or includes take (`IT*`, `*IT`, `*ITCase`) is left out and named. A class that neither takes runs.
@@ -30,16 +30,18 @@ pub(crate) struct TestClasses {
     pub(crate) left_out: BTreeSet<String>,
 }
 
-/// Finds them; `include` is the gate's `tests_include`.
+/// Finds them; `is_clean` says that a build has just made all class files, `include` is the gate's `tests_include`.
 pub(crate) fn find_test_classes(
     project: &Project,
+    home: &Path,
     classes: &ClassFiles,
-    has_source: &dyn Fn(&str) -> bool,
+    is_clean: bool,
     include: &[String],
 ) -> TestClasses {
+    let roots = source_roots(project, home);
     let tests = classes.keys().filter(|stem| {
         let name = stem.rsplit('/').next().unwrap_or_default();
-        !name.contains('$') && has_source(stem)
+        !name.contains('$') && (is_clean || has_source(&roots, stem))
     });
     let is_asked = runs_class(&project.surefire, include);
     let (asked, mut left_out) = tests.partition::<BTreeSet<&String>, _>(|stem| is_asked(stem));
@@ -49,13 +51,11 @@ pub(crate) fn find_test_classes(
     TestClasses { asked, left_out }
 }
 
-/// True if a folder of a module holds a source of a test class (`com/acme/FooTest`).
-pub(crate) fn has_source(project: &Project, home: &Path, stem: &str) -> bool {
-    source_roots(project, home).iter().any(|root| {
-        LANGUAGES
-            .iter()
-            .any(|(_, end): &(&str, &str)| root.join(format!("{stem}.{end}")).is_file())
-    })
+/// True if one of the folders holds the source of a class (`com/acme/FooTest`).
+fn has_source(roots: &[PathBuf], stem: &str) -> bool {
+    let files = LANGUAGES.map(|(_, end)| format!("{stem}.{end}"));
+    let mut roots = roots.iter();
+    roots.any(|root| files.iter().any(|file| root.join(file).is_file()))
 }
 
 /// True if a folder of a module holds sources of tests.

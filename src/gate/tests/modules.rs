@@ -40,22 +40,37 @@ fn in_modules() -> Bed {
     bed
 }
 
-#[test]
-fn a_class_with_tests_of_its_own_in_several_modules_is_judged_by_the_kills_of_all() {
-    let (bed, base) = (in_modules(), in_modules());
-    let [package, base] = [&bed, &base].map(|bed| bed.folder.path().join("p"));
+/// A request that changed `Foo`, and the settings of `scope: auto`; the second bed is the base.
+fn changed_in_core(bed: &Bed, base: &Bed) -> (GateRequest, GateSettings) {
+    let [package, base] = [bed, base].map(|bed| bed.folder.path().join("p"));
     let classes = [&package, &base].map(|root| root.join("core/target/classes"));
     let classes = classes.map(|classes| format!(":{}", classes.display()));
     fs_err::write(package.join("more.classpath"), classes.concat()).unwrap();
     let mut request = bed.request();
     let file = RepoPath::parse("core/src/main/java/Foo.java");
-    request.packages[0].changes[0].path = file.clone();
-    let script = |runs: &[&[&str]]| -> Vec<Pit> {
-        let runs = runs.iter();
-        runs.map(|statuses| pit(OK, "", Some(&report(statuses))))
-            .collect()
+    let change = &mut request.packages[0].changes[0];
+    (change.path, change.old) = (file.clone(), Some(Oid::zero()));
+    let lines = ChangedLines::Ranges(vec![(3, 4)]);
+    request.packages[0].lines.insert(file, lines);
+    let auto = GateSettings {
+        scope: ScopeKind::Auto,
+        ..settings()
     };
-    let play = |runs: &[&[&str]]| bed.play_request(&request, &settings(), script(runs)).0;
+    (request, auto)
+}
+
+/// One run of PIT for each row of statuses.
+fn runs(rows: &[&[&str]]) -> Vec<Pit> {
+    let rows = rows.iter();
+    rows.map(|statuses| pit(OK, "", Some(&report(statuses))))
+        .collect()
+}
+
+#[test]
+fn a_class_with_tests_of_its_own_in_several_modules_is_judged_by_the_kills_of_all() {
+    let (bed, base) = (in_modules(), in_modules());
+    let (request, auto) = changed_in_core(&bed, &base);
+    let play = |rows: &[&[&str]]| bed.play_request(&request, &settings(), runs(rows)).0;
     // Neither module's tests suffice alone.
     let both = play(&[
         &["SURVIVED", "SURVIVED", "KILLED"],
@@ -82,16 +97,10 @@ fn a_class_with_tests_of_its_own_in_several_modules_is_judged_by_the_kills_of_al
     assert_eq!(first.verdict, Verdict::Pass, "{first:?}");
 
     // At the base the tests of the first module killed all.
-    let auto = GateSettings {
-        scope: ScopeKind::Auto,
-        ..settings()
-    };
-    request.packages[0].changes[0].old = Some(Oid::zero());
-    let lines = ChangedLines::Ranges(vec![(3, 4)]);
-    request.packages[0].lines.insert(file, lines);
     let changed = ["SURVIVED", "SURVIVED", "SURVIVED", "KILLED", "KILLED"];
-    let runs = script(&[&changed, &["KILLED"; 5], &changed, &changed]);
-    let (lost, _) = bed.play_in(&Base(base), &request, &auto, runs);
+    let script = runs(&[&changed, &["KILLED"; 5], &changed, &changed]);
+    let base = Base(base.folder.path().join("p"));
+    let (lost, _) = bed.play_in(&base, &request, &auto, script);
     let told = "as a whole is 40% (2/5); it was 100% (5/5) before";
     assert!(is_fail(&lost.verdict, told), "{lost:?}");
 }
@@ -119,59 +128,39 @@ fn a_class_is_judged_once_where_other_modules_with_tests_of_its_name_do_not_use_
     }
 }
 
-#[test]
-fn changed_tests_of_a_module_run_where_another_module_has_the_targets() {
-    let bed = Bed::new();
+/// A request that changed `Foo`, and also this new file in a module `b`.
+fn changed_in_another_module(bed: &Bed, file: &str, kind: Kind) -> GateRequest {
     let package = bed.folder.path().join("p");
-    for folder in [
-        "b/src/test/java",
-        "b/target/classes",
-        "b/target/test-classes",
-    ] {
+    for folder in ["b/target/classes", "b/target/test-classes"] {
         fs_err::create_dir_all(package.join(folder)).unwrap();
     }
     fs_err::write(package.join("b/pom.xml"), "<project/>").unwrap();
-    fs_err::write(package.join("b/src/test/java/BarTest.java"), "").unwrap();
-    fs_err::write(package.join("b/target/test-classes/BarTest.class"), "").unwrap();
+    fs_err::create_dir_all(package.join(file).parent().unwrap()).unwrap();
+    fs_err::write(package.join(file), "").unwrap();
     let mut request = bed.request();
-    let mut change = request.packages[0].changes[0].clone();
-    (change.path, change.kind) = (RepoPath::parse("b/src/test/java/BarTest.java"), Kind::Test);
-    request.packages[0].changes.push(change);
+    let changes = &mut request.packages[0].changes;
+    changes.push(FileChange {
+        path: RepoPath::parse(file),
+        kind,
+        ..changes[0].clone()
+    });
+    request
+}
+
+#[test]
+fn changed_tests_of_a_module_run_where_another_module_has_the_targets() {
+    let bed = Bed::new();
+    let request = changed_in_another_module(&bed, "b/src/test/java/BarTest.java", Kind::Test);
+    let package = bed.folder.path().join("p");
+    fs_err::write(package.join("b/target/test-classes/BarTest.class"), "").unwrap();
     fs_err::write(package.join("maven.red"), "").unwrap();
     let red = "[ERROR] Tests run: 1, Failures: 1, Errors: 0, Skipped: 0\n";
     fs_err::write(package.join("maven.log"), red).unwrap();
-    let script = vec![pit(OK, "", Some(&report(&["KILLED"])))];
-    let (report, _) = bed.play_request(&request, &settings(), script);
+    let (report, _) = bed.play_request(&request, &settings(), runs(&[&["KILLED"]]));
     assert!(
         is_fail(&report.verdict, "Changed tests of p/b fail."),
         "{report:?}"
     );
-}
-
-/// A request that changed `Foo`, and the settings of `scope: auto`; the second bed is the base.
-fn changed_in_core(bed: &Bed, base: &Bed) -> (GateRequest, GateSettings) {
-    let [package, base] = [bed, base].map(|bed| bed.folder.path().join("p"));
-    let classes = [&package, &base].map(|root| root.join("core/target/classes"));
-    let classes = classes.map(|classes| format!(":{}", classes.display()));
-    fs_err::write(package.join("more.classpath"), classes.concat()).unwrap();
-    let mut request = bed.request();
-    let file = RepoPath::parse("core/src/main/java/Foo.java");
-    let change = &mut request.packages[0].changes[0];
-    (change.path, change.old) = (file.clone(), Some(Oid::zero()));
-    let lines = ChangedLines::Ranges(vec![(3, 4)]);
-    request.packages[0].lines.insert(file, lines);
-    let auto = GateSettings {
-        scope: ScopeKind::Auto,
-        ..settings()
-    };
-    (request, auto)
-}
-
-/// One run of PIT for each row of statuses.
-fn runs(rows: &[&[&str]]) -> Vec<Pit> {
-    let rows = rows.iter();
-    rows.map(|statuses| pit(OK, "", Some(&report(statuses))))
-        .collect()
 }
 
 #[test]
@@ -274,20 +263,8 @@ fn time_outs_of_a_module_that_decide_about_several_are_run_again_alone() {
 #[test]
 fn a_module_with_changed_code_is_built_where_another_module_has_the_targets() {
     let bed = Bed::new();
-    let package = bed.folder.path().join("p");
-    for folder in [
-        "b/src/main/java",
-        "b/target/classes",
-        "b/target/test-classes",
-    ] {
-        fs_err::create_dir_all(package.join(folder)).unwrap();
-    }
-    fs_err::write(package.join("b/pom.xml"), "<project/>").unwrap();
-    fs_err::write(package.join("b/src/main/java/Untested.java"), "").unwrap();
-    let mut request = bed.request();
-    let mut change = request.packages[0].changes[0].clone();
-    change.path = RepoPath::parse("b/src/main/java/Untested.java");
-    request.packages[0].changes.push(change);
+    let untested = "b/src/main/java/Untested.java";
+    let request = changed_in_another_module(&bed, untested, Kind::Production);
     let (report, _) = bed.play_request(&request, &settings(), runs(&[&["KILLED"]]));
     assert_eq!(report.verdict, Verdict::Pass);
     let built = report

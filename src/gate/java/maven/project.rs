@@ -102,9 +102,11 @@ fn compiles_plainly(project: &Node) -> bool {
 
 /// True if the POM sets the parameter to a word that Maven reads as false; ralph's argument replaces a property.
 fn hides_errors(project: &Node) -> bool {
-    let is_off =
-        |node: &Node| node.name == "failOnError" && !node.text.eq_ignore_ascii_case("true");
-    find_plugins(project, "maven-compiler-plugin").any(|plugin| plugin.any_below(&is_off))
+    find_plugins(project, "maven-compiler-plugin").any(|plugin| {
+        plugin.any_below(&|node| {
+            node.name == "failOnError" && !node.text.eq_ignore_ascii_case("true")
+        })
+    })
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ const UNRESOLVED: [&str; 6] = [
     "Failed to collect dependencies",
 ];
 /// Words of the JVM and of Maven for a network or a disk that gave up.
-pub(crate) const NETWORK_OR_DISK: [&str; 9] = [
+pub(crate) const NETWORK_OR_DISK: [&str; 10] = [
     "No space left on device",
     "Unknown host",
     "UnknownHostException",
@@ -27,7 +27,8 @@ pub(crate) const NETWORK_OR_DISK: [&str; 9] = [
     "Connection refused",
     "Connection reset",
     "Network is unreachable",
-    "onnect timed out",
+    "connect timed out",
+    "Connect timed out",
     "Read timed out",
 ];
 /// Beginnings of messages of Maven that give no reason.

@@ -21,6 +21,7 @@ import org.pitest.classinfo.*;
 import org.pitest.classpath.CodeSource;
 import org.pitest.coverage.*;
 import org.pitest.extension.common.TestUnitDecorator;
+import org.pitest.help.PitHelpError;
 import org.pitest.junit.*;
 import org.pitest.mutationtest.*;
 import org.pitest.mutationtest.build.*;
@@ -381,7 +382,7 @@ public final class RalphPlugin {
             TestPrioritiser own = new DefaultTestPrioritiserFactory().makeTestPrioritiser(properties, code, coverage);
             return mutant -> isInitial(mutant) && !mutant.getMethod().startsWith("lambda$")
                 ? new ArrayList<>()
-                : own.assignTests(mutant);
+                : WholeClass.join(own.assignTests(mutant));
         }
     }
 
@@ -449,7 +450,7 @@ public final class RalphPlugin {
      * record that it is given with another pool. PIT writes each record anew as it is loaded, mutated or not, which gives it other
      * pools. So this takes that back: a record is loaded as it was compiled, and its mutants begin with the pool of its class.
      */
-    public static final class Records extends Part implements TransformationPlugin {
+    public static final class Records extends Part implements TransformationPlugin, ClassFileTransformer {
 
         private static final Map<String, byte[]> MUTATED = new ConcurrentHashMap<>();
 
@@ -471,23 +472,22 @@ public final class RalphPlugin {
 
         @Override
         public ClassFileTransformer makeMutationTransformer() {
-            return new ClassFileTransformer() {
+            return this;
+        }
 
-                @Override
-                public byte[] transform(ClassLoader loader, String name, Class<?> loaded, ProtectionDomain domain, byte[] bytes) {
-                    if (loader == null || name == null || !isRecord(new ClassReader(bytes))) {
-                        return null;
-                    }
-                    if (loaded != null) {
-                        return MUTATED.get(name);
-                    }
-                    try (InputStream file = loader.getResourceAsStream(name + ".class")) {
-                        return file == null ? null : file.readAllBytes();
-                    } catch (IOException error) {
-                        return null;
-                    }
-                }
-            };
+        @Override
+        public byte[] transform(ClassLoader loader, String name, Class<?> loaded, ProtectionDomain domain, byte[] bytes) {
+            if (loader == null || name == null || !isRecord(new ClassReader(bytes))) {
+                return null;
+            }
+            if (loaded != null) {
+                return MUTATED.get(name);
+            }
+            try (InputStream file = loader.getResourceAsStream(name + ".class")) {
+                return file == null ? null : file.readAllBytes();
+            } catch (IOException error) {
+                return null;
+            }
         }
     }
 
@@ -594,22 +594,18 @@ public final class RalphPlugin {
         }
     }
 
-    /** Takes the controls out of the results and notes what became of each: its class, its status, and the test that failed, if one did. */
-    public static final class ControlResults implements MutationResultInterceptor {
+    /** Takes the controls out of the results, and notes what became of them and of the mutants. */
+    public static final class Results implements MutationResultInterceptor {
+
+        private static final int MOST_NAMES = 5;
 
         @Override
         public Collection<ClassMutationResults> modify(Collection<ClassMutationResults> results) {
             List<ClassMutationResults> kept = new ArrayList<>();
             for (ClassMutationResults ofClass : results) {
-                List<MutationResult> mutants = new ArrayList<>();
-                for (MutationResult result : ofClass.getMutations()) {
-                    if (!Controls.isControl(result.getDetails().getId())) {
-                        mutants.add(result);
-                    } else if (result.getStatus() != DetectionStatus.NO_COVERAGE) {
-                        ResultsFile.CONTROLS.add(
-                            List.of(result.getDetails().getClassName().asJavaName(), result.getStatus(), killer(result)));
-                    }
-                }
+                ofClass.getMutations().forEach(Results::note);
+                List<MutationResult> mutants = new ArrayList<>(ofClass.getMutations());
+                mutants.removeIf(result -> Controls.isControl(result.getDetails().getId()));
                 if (!mutants.isEmpty()) {
                     kept.add(new ClassMutationResults(mutants));
                 }
@@ -617,62 +613,49 @@ public final class RalphPlugin {
             return kept;
         }
 
-    }
-
-    /** The class and the name of the test that killed a mutant, empty if none did. */
-    static List<String> killer(MutationResult result) {
-        for (TestInfo test : result.getDetails().getTestsInOrder()) {
-            if (result.getKillingTest().filter(test.getName()::equals).isPresent()) {
-                String type = TestInfo.toDefiningClassName().apply(test).asJavaName();
-                String name = test.getName();
-                return List.of(type, name.startsWith(type + ".") ? name.substring(type.length() + 1) : name);
-            }
-        }
-        return List.of("", "");
-    }
-
-    /** Output format {@code RALPH}: a row for each mutant. */
-    public static final class Mutants extends Part implements MutationResultListenerFactory, MutationResultListener {
-
-        private static final int MOST_NAMES = 5;
-
-        @Override
-        public MutationResultListener getListener(Properties properties, ListenerArguments arguments) {
-            return this;
-        }
-
-        @Override
-        public String name() {
-            return "RALPH";
-        }
-
-        @Override
-        public void runStart() {
-        }
-
-        @Override
-        public void handleMutationResult(ClassMutationResults results) {
-            if (Input.OF_RUN.isOn("count")) {
-                return;
-            }
-            for (MutationResult result : results.getMutations()) {
-                MutationDetails mutant = result.getDetails();
-                Set<String> classes = new TreeSet<>();
-                if (!result.getStatus().isDetected()) {
-                    mutant.getTestsInOrder().forEach(test -> classes.add(TestInfo.toDefiningClassName().apply(test).asJavaName()));
+        private static void note(MutationResult result) {
+            MutationDetails mutant = result.getDetails();
+            String type = mutant.getClassName().asJavaName();
+            DetectionStatus status = result.getStatus();
+            if (Controls.isControl(mutant.getId())) {
+                if (status != DetectionStatus.NO_COVERAGE) {
+                    ResultsFile.CONTROLS.add(List.of(type, status, killer(result)));
                 }
-                List<Object> id = List.of(mutant.getClassName().asJavaName(), mutant.getMethod(),
-                    mutant.getId().getLocation().getMethodDesc(), mutant.getMutator(), mutant.getId().getIndexes());
-                ResultsFile.MUTANTS.add(List.of(id, mutant.getFilename(), mutant.getLineNumber(), result.getStatus(), killer(result),
+            } else if (!Input.OF_RUN.isOn("count")) {
+                Set<String> classes = new TreeSet<>();
+                if (!status.isDetected()) {
+                    mutant.getTestsInOrder().forEach(test -> classes.add(classOf(test)));
+                }
+                List<Object> id = List.of(type, mutant.getMethod(), mutant.getId().getLocation().getMethodDesc(), mutant.getMutator(),
+                    mutant.getId().getIndexes());
+                ResultsFile.MUTANTS.add(List.of(id, mutant.getFilename(), mutant.getLineNumber(), status, killer(result),
                     mutant.getDescription(), isInitial(mutant), classes.size(),
                     classes.stream().limit(MOST_NAMES).collect(Collectors.toList())));
             }
         }
 
-        @Override
-        public void runEnd() {
-            ResultsFile.stage = "done";
+        /** The class and the name of the test that killed a mutant, empty if none did. */
+        private static List<String> killer(MutationResult result) {
+            String name = result.getKillingTest().orElse("");
+            for (TestInfo test : result.getDetails().getTestsInOrder()) {
+                String type = classOf(test);
+                if ((name + ".").startsWith(type + ".")) {
+                    return List.of(type, name.equals(type) ? name : name.substring(type.length() + 1));
+                }
+            }
+            return List.of("", "");
         }
+
+        /** PIT asks for it when all mutants have ended. */
+        @Override
+        public Collection<ClassMutationResults> remaining() {
+            ResultsFile.stage = "done";
+            return List.of();
+        }
+    }
+
+    static String classOf(TestInfo test) {
+        return TestInfo.toDefiningClassName().apply(test).asJavaName();
     }
 
     /** A class's name up to its first dollar sign. */
@@ -707,6 +690,7 @@ public final class RalphPlugin {
                 }
             }
             ResultsFile.TESTS.add(List.of(type, test.getName(), result.isGreenTest(), result.getExecutionTime(), news));
+            WholeClass.MILLIS.merge(type, result.isGreenTest() ? result.getExecutionTime() : 1_000_000, Integer::sum);
             isOver |= !result.isGreenTest() && Input.OF_RUN.get("A").contains(topLevel(type)) && !Input.OF_RUN.isOn("count");
         }
 
@@ -726,50 +710,70 @@ public final class RalphPlugin {
     }
 
     /**
-     * Runs tests of JUnit 3. Where a mutant keeps their class from being made, PIT finds nothing to run and takes the tests for skipped;
-     * JUnit 3 skips no test, so they have failed.
+     * PIT's support of all frameworks with other units. Where a mutant keeps a class of JUnit 3 from being made, PIT finds nothing to run
+     * and takes the tests for skipped; JUnit 3 skips no test, so they have failed. A class of JUnit's platform (5 and 6) is a unit
+     * beside its tests.
      */
-    public static final class JUnit3Factory extends JUnitTestPlugin {
+    public static final class Units extends Part implements TestPluginFactory, Configuration {
+
+        private final List<Configuration> pits = new ArrayList<>();
 
         @Override
         public Configuration createTestFrameworkConfiguration(TestGroupConfig groups, ClassByteArraySource source,
                 Collection<String> excludedRunners, Collection<String> includedMethods) {
-            Configuration own = super.createTestFrameworkConfiguration(groups, source, excludedRunners, includedMethods);
-            return own instanceof NullConfiguration ? own : new JUnit3(groups, excludedRunners, includedMethods);
+            for (TestPluginFactory factory : ServiceLoader.load(TestPluginFactory.class)) {
+                if (!(factory instanceof Units)) {
+                    pits.add(factory.createTestFrameworkConfiguration(groups, source, excludedRunners, includedMethods));
+                }
+            }
+            pits.removeIf(own -> own.verifyEnvironment().isPresent());
+            pits.sort(Comparator.comparing(Configuration::priority));
+            return pits.isEmpty() ? new NullConfiguration() : this;
         }
 
         @Override
         public String name() {
-            return "ralph-junit3";
-        }
-    }
-
-    static final class JUnit3 extends JUnitCompatibleConfiguration {
-
-        JUnit3(TestGroupConfig groups, Collection<String> excludedRunners, Collection<String> includedMethods) {
-            super(groups, excludedRunners, includedMethods);
+            return "ralph";
         }
 
-        /** Just before PIT's own. */
+        /** Before PIT's. */
         @Override
         public int priority() {
-            return super.priority() - 1;
+            return -1;
         }
 
         @Override
         public TestUnitFinder testUnitFinder() {
-            TestUnitFinder own = super.testUnitFinder();
+            List<TestUnitFinder> finders = pits.stream().map(Configuration::testUnitFinder).collect(Collectors.toList());
             return (type, listener) -> {
                 List<TestUnit> units = new ArrayList<>();
-                if (isTestCase(type)) {
-                    own.findTestUnits(type, listener).forEach(unit -> units.add(new Unskipped(unit)));
+                for (TestUnitFinder finder : finders) {
+                    units.addAll(finder.findTestUnits(type, listener));
+                    if (!units.isEmpty() && units.get(0) instanceof ExecutedInDiscovery) {
+                        units.add(new WholeClass(type, finder));
+                    } else if (isOfJUnit3(type)) {
+                        units.replaceAll(Unskipped::new);
+                    }
+                    if (!units.isEmpty()) {
+                        break;
+                    }
                 }
                 return units;
             };
         }
 
-        private static boolean isTestCase(Class<?> type) {
-            return type != null && (type.getName().equals("junit.framework.TestCase") || isTestCase(type.getSuperclass()));
+        private static boolean isOfJUnit3(Class<?> type) {
+            return type != null && (type.getName().equals("junit.framework.TestCase") || isOfJUnit3(type.getSuperclass()));
+        }
+
+        @Override
+        public TestSuiteFinder testSuiteFinder() {
+            return type -> List.of();
+        }
+
+        @Override
+        public Optional<PitHelpError> verifyEnvironment() {
+            return Optional.empty();
         }
     }
 
@@ -788,6 +792,61 @@ public final class RalphPlugin {
                     notifyEnd(test, new AssertionError("the test class cannot be made"));
                 }
             });
+        }
+    }
+
+    /** All tests of a class of JUnit's platform, which PIT's support of it runs when it is asked for them. */
+    static final class WholeClass extends AbstractTestUnit implements ExecutedInDiscovery {
+
+        private static final String NAME = "all tests";
+        /** Milliseconds in which the platform begins to run anything. */
+        private static final int START = 10;
+        /** The first tests kill most mutants. */
+        private static final int ALONE = 4;
+        /** What the tests of a class take together without a mutation; far more than any limit where one fails. */
+        static final Map<String, Integer> MILLIS = new HashMap<>();
+
+        private final Class<?> type;
+        private final TestUnitFinder finder;
+
+        WholeClass(Class<?> type, TestUnitFinder finder) {
+            super(new Description(NAME, type));
+            this.type = type;
+            this.finder = finder;
+        }
+
+        @Override
+        public void execute(ResultCollector results) {
+            finder.findTestUnits(type, new TestUnitExecutionListener() {
+
+                @Override
+                public void executionStarted(Description test) {
+                    results.notifyStart(test);
+                }
+
+                @Override
+                public void executionFinished(Description test, boolean passed, Throwable error) {
+                    results.notifyEnd(test, passed || error != null ? error : new AssertionError("failed"));
+                }
+            });
+        }
+
+        /** The first tests of a mutant, then whole classes where this takes less time than to begin each of their tests. */
+        static List<TestInfo> join(List<TestInfo> tests) {
+            int alone = Input.OF_RUN.isOn("alone") ? tests.size() : Math.min(ALONE, tests.size());
+            List<TestInfo> joined = new ArrayList<>(tests.subList(0, alone));
+            Map<String, List<TestInfo>> classes = new LinkedHashMap<>();
+            tests.subList(alone, tests.size())
+                .forEach(test -> classes.computeIfAbsent(classOf(test), unused -> new ArrayList<>()).add(test));
+            classes.forEach((type, rest) -> {
+                int millis = MILLIS.get(type);
+                if (rest.get(0).getName().startsWith(type + ".[engine:") && millis < START * rest.size()) {
+                    joined.add(new TestInfo(type, type + "." + NAME, millis, Optional.empty(), 0));
+                } else {
+                    joined.addAll(rest);
+                }
+            });
+            return joined;
         }
     }
 }

@@ -75,7 +75,7 @@ impl PitSession<'_> {
         option("classPathFile", &classpath.display().to_string());
         option("includeLaunchClasspath", "false");
         option("mutableCodePaths", &project.classes);
-        option("outputFormats", "HTML,RALPH");
+        option("outputFormats", "HTML");
         option("timestampedReports", "false");
         option("verbosity", "VERBOSE_NO_SPINNER");
         option(

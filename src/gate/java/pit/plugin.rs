@@ -15,14 +15,10 @@ use std::path::{Path, PathBuf};
 
 const SOURCE: &str = include_str!("../../../../templates/pit/RalphPlugin.java");
 /// The interfaces of `org.pitest` in `META-INF/services`, each with the parts of the plugin that implement it.
-const SERVICES: [(&str, &[&str]); 9] = [
+const SERVICES: [(&str, &[&str]); 8] = [
     ("coverage.TestStatListenerFactory", &["Tests"]),
     ("mutationtest.MutationEngineFactory", &["EngineFactory"]),
-    (
-        "mutationtest.MutationResultInterceptor",
-        &["ControlResults"],
-    ),
-    ("mutationtest.MutationResultListenerFactory", &["Mutants"]),
+    ("mutationtest.MutationResultInterceptor", &["Results"]),
     (
         "mutationtest.build.MutationInterceptorFactory",
         &["Keep", "Written"],
@@ -39,7 +35,7 @@ const SERVICES: [(&str, &[&str]); 9] = [
         "mutationtest.environment.TransformationPlugin",
         &["Records"],
     ),
-    ("testapi.TestPluginFactory", &["JUnit3Factory"]),
+    ("testapi.TestPluginFactory", &["Units"]),
 ];
 /// PIT's engine with controls, by the name that the plugin gives it.
 pub(super) const ENGINE: &str = "ralph";
@@ -125,6 +121,7 @@ pub(super) fn plugin_input(
     lines: Option<&[(String, u32, u32)]>,
 ) -> Result<String, GateAbort> {
     let options = [
+        ("alone", run.alone),
         ("count", run.aim == Aim::Count),
         ("search", run.aim == Aim::Search),
         ("map", run.makes_map),

@@ -7,8 +7,6 @@ use super::maven::{Built, Maven};
 use super::package::PackageContext;
 use super::report::Owners;
 use super::scope::JavaPath;
-use super::test_classes::{self, TestClasses};
-use crate::config::GateFolder;
 use crate::gate::commands::file_name;
 use crate::gate::scope::{Module, TargetClass};
 use crate::gate::{GateAbort, GatePackage, score_rule};
@@ -52,26 +50,6 @@ impl<'a> ModuleContext<'a> {
     /// The class files of its tests.
     pub(crate) fn tests(&self) -> &ClassFiles {
         &self.classes[1]
-    }
-
-    /// Compiled test classes. Errors: test sources without test classes, since the build then skips its tests.
-    pub(crate) fn test_classes(&self) -> Result<TestClasses, GateAbort> {
-        let include = &self.context.settings.tests_include;
-        let project = &self.built.project;
-        let home = &self.maven.home;
-        let is_clean = self.context.settings.folder == GateFolder::Clean;
-        let tests = test_classes::find_test_classes(project, home, self.tests(), is_clean, include);
-        let is_empty = tests.asked.is_empty() && tests.left_out.is_empty();
-        if is_empty && test_classes::has_test_sources(project, home)? {
-            return Err(self.blame_build(
-                format!(
-                    "The build of {} makes no test classes although it has test sources.",
-                    self.module_label()
-                ),
-                "Look in the build file (and in .mvn) for maven.test.skip or a skipped testCompile.",
-            ));
-        }
-        Ok(tests)
     }
 
     /// The JVM that runs PIT. A JDK in the package is the work that is judged.

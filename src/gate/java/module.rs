@@ -108,8 +108,8 @@ pub(crate) fn judge_module(
 
 /// True for a class file that names a class of PIT or of ralph's plugin.
 fn names_pit(bytes: &[u8]) -> bool {
-    let mut names = PIT.iter();
-    names.any(|name| memmem::find(bytes, name.as_bytes()).is_some())
+    PIT.iter()
+        .any(|name| memmem::find(bytes, name.as_bytes()).is_some())
 }
 
 /// Whose fault it is that a module does not compile: in a clean checkout also that of files which git does

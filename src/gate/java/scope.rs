@@ -11,7 +11,7 @@ mod tests;
 pub(crate) use listing::{BUILD_FILES, Listing, list_package};
 pub(crate) use names::{JavaPath, LANGUAGES, TestNames, is_identifier};
 
-use super::classes::is_java;
+use super::classes::{is_class, is_java};
 use crate::config::{GateSettings, ScopeKind};
 use crate::gate::scope::{BuildTool, GateScope, Module, MutationExtent, PathEntry, TargetClass};
 use crate::gate::{GateAbort, GatePackage, GateRequest};
@@ -103,10 +103,16 @@ impl Sorter<'_> {
         if !is_test && let Some(language) = names::other_language(&path) {
             self.leave_out(change, &format!("not measured ({language})"));
         }
+        let is_file = entry == PathEntry::File;
+        if is_file && module.is_some() && is_class(Path::new(&path)) {
+            self.scope.aborts.push(GateAbort::fail(format!(
+                "{} is a class file, which nobody can read; let the build make it.",
+                text::line(&change.full_path(), 400)
+            )));
+        }
         if !is_judged {
             return;
         }
-        let is_file = entry == PathEntry::File;
         let production = java.as_ref().filter(|java| !is_test && !java.test);
         let mut tests = java.iter().filter(|java| java.test && is_file);
         let is_changed_test = tests.any(|java| self.names.is_test(&java.stem));
@@ -262,10 +268,15 @@ impl Sorter<'_> {
         weakened.any(|test| self.is_test_of(&test.to_text(), java))
     }
 
-    /// The test files that belong to a class, also those that the family removed.
+    /// The test files that belong to a class, also those that the family moved or removed.
     fn tests_of(&self, class: &JavaPath) -> BTreeSet<String> {
-        let weakened = self.package.weakened.iter().map(RepoPath::to_text);
-        let tests = self.listing.sources.iter().cloned().chain(weakened);
+        let GatePackage {
+            tests_at_base,
+            weakened,
+            ..
+        } = self.package;
+        let former = tests_at_base.iter().chain(weakened).map(RepoPath::to_text);
+        let tests = self.listing.sources.iter().cloned().chain(former);
         tests.filter(|test| self.is_test_of(test, class)).collect()
     }
 

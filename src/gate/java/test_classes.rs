@@ -8,10 +8,13 @@
 //! Failsafe's names or includes take (`IT*`, `*IT`, `*ITCase`) is left out and named. A class that neither takes runs.
 
 use super::class_file::is_abstract;
-use super::classes::{ClassFiles, counted_files};
+use super::classes::counted_files;
+use super::context::ModuleContext;
 use super::maven::Project;
 use super::scope::LANGUAGES;
 use super::surefire::Surefire;
+use crate::config::GateFolder;
+use crate::gate::GateAbort;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -30,25 +33,33 @@ pub(crate) struct TestClasses {
     pub(crate) left_out: BTreeSet<String>,
 }
 
-/// Finds them; `is_clean` says that a build has just made all class files, `include` is the gate's `tests_include`.
-pub(crate) fn find_test_classes(
-    project: &Project,
-    home: &Path,
-    classes: &ClassFiles,
-    is_clean: bool,
-    include: &[String],
-) -> TestClasses {
-    let roots = source_roots(project, home);
-    let tests = classes.keys().filter(|stem| {
-        let name = stem.rsplit('/').next().unwrap_or_default();
-        !name.contains('$') && (is_clean || has_source(&roots, stem))
-    });
-    let is_asked = runs_class(&project.surefire, include);
-    let (asked, mut left_out) = tests.partition::<BTreeSet<&String>, _>(|stem| is_asked(stem));
-    left_out.retain(|stem| !is_abstract(&classes[*stem]));
-    let [asked, left_out] =
-        [asked, left_out].map(|stems| stems.iter().map(|stem| stem.replace('/', ".")).collect());
-    TestClasses { asked, left_out }
+impl ModuleContext<'_> {
+    /// Finds them. Errors: test sources without test classes, since the build then skips its tests.
+    pub(crate) fn test_classes(&self) -> Result<TestClasses, GateAbort> {
+        let (settings, project) = (&self.context.settings, &self.built.project);
+        // A build has just made all class files.
+        let is_clean = settings.folder == GateFolder::Clean;
+        let roots = source_roots(project, &self.maven.home);
+        let tests = self.tests().keys().filter(|stem| {
+            let name = stem.rsplit('/').next().unwrap_or_default();
+            !name.contains('$') && (is_clean || has_source(&roots, stem))
+        });
+        let is_asked = runs_class(&project.surefire, &settings.tests_include);
+        let (asked, mut left_out) = tests.partition::<BTreeSet<&String>, _>(|stem| is_asked(stem));
+        left_out.retain(|stem| !is_abstract(&self.tests()[*stem]));
+        if asked.is_empty() && left_out.is_empty() && has_test_sources(&roots)? {
+            return Err(self.blame_build(
+                format!(
+                    "The build of {} makes no test classes although it has test sources.",
+                    self.module_label()
+                ),
+                "Look in the build file (and in .mvn) for maven.test.skip or a skipped testCompile.",
+            ));
+        }
+        let [asked, left_out] = [asked, left_out]
+            .map(|stems| stems.iter().map(|stem| stem.replace('/', ".")).collect());
+        Ok(TestClasses { asked, left_out })
+    }
 }
 
 /// True if one of the folders holds the source of a class (`com/acme/FooTest`).
@@ -58,10 +69,10 @@ fn has_source(roots: &[PathBuf], stem: &str) -> bool {
     roots.any(|root| files.iter().any(|file| root.join(file).is_file()))
 }
 
-/// True if a folder of a module holds sources of tests.
-pub(crate) fn has_test_sources(project: &Project, home: &Path) -> io::Result<bool> {
-    for root in source_roots(project, home) {
-        if !counted_files(&root, &is_source)?.is_empty() {
+/// True if one of the folders holds sources.
+fn has_test_sources(roots: &[PathBuf]) -> io::Result<bool> {
+    for root in roots {
+        if !counted_files(root, &is_source)?.is_empty() {
             return Ok(true);
         }
     }
@@ -124,7 +135,7 @@ fn class_patterns<'a>(all: impl Iterator<Item = &'a str>) -> GlobSet {
 
 #[cfg(test)]
 mod tests {
-    use super::{class_patterns, has_test_sources, runs_class};
+    use super::{class_patterns, has_test_sources, runs_class, source_roots};
     use crate::gate::java::maven::Project;
     use crate::gate::java::surefire::Surefire;
 
@@ -136,7 +147,8 @@ mod tests {
     fn a_folder_that_git_keeps_empty_holds_no_sources() {
         let home = tempfile::tempdir().unwrap();
         let folder = home.path().join("src/test/kotlin/com/acme");
-        let has_sources = || has_test_sources(&Project::default(), home.path()).unwrap();
+        let roots = source_roots(&Project::default(), home.path());
+        let has_sources = || has_test_sources(&roots).unwrap();
         assert!(!has_sources());
         fs_err::create_dir_all(&folder).unwrap();
         fs_err::write(folder.join(".gitkeep"), "").unwrap();

@@ -335,6 +335,24 @@ fn links_fail_and_paths_that_escape_are_errors() {
 }
 
 #[test]
+fn a_class_file_of_the_task_fails_where_a_build_may_take_it_for_its_own() {
+    let file = "src/test/resources/com/acme/FooTest.class";
+    let mut case = Case::new(&[POM], &[FOO, file]);
+    let aborts = case.scope().aborts;
+    let [GateAbort::Fail { reasons }] = &aborts[..] else {
+        panic!("{aborts:?}")
+    };
+    let told = format!("p/{file} is a class file, which nobody can read; let the build make it.");
+    assert_eq!(reasons[..], [told]);
+    case.listing
+        .entries
+        .insert(file.to_owned(), PathEntry::Absent);
+    assert!(case.scope().aborts.is_empty(), "it is gone");
+    let elsewhere = Case::new(&[], &[file]);
+    assert!(elsewhere.scope().aborts.is_empty(), "nothing builds it");
+}
+
+#[test]
 fn java_without_a_build_file_stops_only_when_a_test_is_concerned() {
     let test = "src/test/java/FooTest.java";
     assert!(matches!(
@@ -610,6 +628,14 @@ fn a_class_is_judged_in_the_module_of_its_tests_if_its_own_has_none() {
     assert_eq!(moved.targets(), ["core:Foo", "it:Foo"], "the score of both");
     let targets = moved.scope().modules.remove(1).targets;
     assert_eq!(targets[0].tests, BTreeSet::from([own.to_owned()]));
+    let mut whole = Case::new(&["core/pom.xml", "it/pom.xml", own, helper], &[foo]);
+    let at_base = &mut whole.request.packages[0].tests_at_base;
+    at_base.push(RepoPath::parse(other));
+    assert_eq!(
+        whole.targets(),
+        moved.targets(),
+        "also without a weaker test"
+    );
     let removed = Case::new(&["pom.xml", "core/pom.xml", own], &[foo]).weakened(other);
     assert_eq!(removed.targets(), ["core:Foo"], "its module is gone");
 }

@@ -4,7 +4,7 @@ use super::gate_parts::{merge_reports, refuse_undivided, subject_digest};
 use super::output::Format;
 use super::task_ids::key_of;
 use super::{CONFIG, Exit, Fault, FaultKind, Invocation, Workspace, ui};
-use crate::config::GateSettings;
+use crate::config::{GateSettings, nearest};
 use crate::engine::{AloneChoice, Outside, World as _};
 use crate::git::is_repository;
 use crate::machine::event::{Event, StopRequest};
@@ -111,7 +111,7 @@ pub(super) fn run_gate(call: &Invocation, args: &GateArgs) -> Result<Exit, Fault
     .of_a_task()
 }
 
-/// Refuses a word without a task's id that is no configured gate: `MUTMUT`, `pitest`.
+/// Refuses a word without a task's id that is no configured gate: `MUTMUT`, `pitest`, `PITTEST`.
 pub(super) fn refuse_unknown_gate(workspace: &Workspace, name: &str) -> Result<(), Fault> {
     let is_name = name != Stage::Final.stage_word()
         && name.contains(|c: char| c.is_ascii_alphabetic())
@@ -119,9 +119,9 @@ pub(super) fn refuse_unknown_gate(workspace: &Workspace, name: &str) -> Result<(
     if !is_name {
         return Ok(());
     }
-    let gates = &workspace.settings.gates;
-    let near = gates.keys().find(|gate| gate.eq_ignore_ascii_case(name));
-    let hint = near.map_or_else(
+    let gates = workspace.settings.gates.keys();
+    let gates: Vec<&str> = gates.map(String::as_str).collect();
+    let hint = nearest(name, &gates).map_or_else(
         || {
             format!(
                 "add it under `gates:` in {CONFIG}: `{}: {{}}`",

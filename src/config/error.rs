@@ -96,7 +96,7 @@ fn listed(words: &[&str], last: &str) -> String {
 }
 
 /// Returns the known word closest to `word`, if it is close enough to be a typing error.
-pub(super) fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
+pub fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     if word.len() > 40 {
         return None;
     }

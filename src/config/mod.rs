@@ -15,7 +15,7 @@ mod settings;
 mod yaml_tree;
 
 pub use edit::{placement_line, placement_word, with_placement};
-pub use error::{ConfigError, FILE};
+pub use error::{ConfigError, FILE, nearest};
 pub use explain::{ExplainedSetting, explain};
 pub use overrides::{Override, ROOT_VARIABLE, SETTINGS, Setting, ValueSource};
 pub use presets::{AgentTrouble, PRESETS, Preset};

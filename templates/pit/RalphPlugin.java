@@ -62,9 +62,9 @@ public final class RalphPlugin {
 
     /**
      * Ralph's orders for a run, from the file that the system property {@code ralph.input} names. The last field of a line is a value of
-     * the fields before it; tabs separate fields. {@code K key} seals the results. {@code O count} runs no mutant, {@code O search} leaves
-     * out controls, {@code O map} records which tests execute what, {@code O lines} and {@code O mutants} say that there is a list of
-     * these. {@code A class} ends the run where a test of this class fails without a mutation. {@code C class} keeps the mutants of a
+     * the fields before it; tabs separate fields. {@code K key} seals the results. {@code O alone} starts each test, {@code O count} runs
+     * no mutant, {@code O search} leaves out controls, {@code O map} records which tests execute what, {@code O lines} and
+     * {@code O mutants} say that there is a list of these. {@code A class} ends the run where a test of this class fails without a mutation. {@code C class} keeps the mutants of a
      * class and those nested in it, {@code L folder/File.java first-last} those on these lines, {@code M class method descriptor mutator
      * 1,2,3} one mutant; a mutant must be kept by each list. Before PIT has merged the copies of an inlined finally block a mutant has
      * part of the indexes that its report will give: hence a subset suffices.
@@ -380,9 +380,13 @@ public final class RalphPlugin {
         @Override
         public TestPrioritiser makeTestPrioritiser(Properties properties, CodeSource code, CoverageDatabase coverage) {
             TestPrioritiser own = new DefaultTestPrioritiserFactory().makeTestPrioritiser(properties, code, coverage);
-            return mutant -> isInitial(mutant) && !mutant.getMethod().startsWith("lambda$")
-                ? new ArrayList<>()
-                : WholeClass.join(own.assignTests(mutant));
+            return mutant -> {
+                if (isInitial(mutant) && !mutant.getMethod().startsWith("lambda$")) {
+                    return new ArrayList<>();
+                }
+                List<TestInfo> tests = own.assignTests(mutant);
+                return Input.OF_RUN.isOn("alone") ? tests : WholeClass.joinTests(tests);
+            };
         }
     }
 
@@ -563,9 +567,12 @@ public final class RalphPlugin {
                 together.forEach(mutant -> order.put(mutant, true));
                 MutationDetails first = order.keySet().iterator().next();
                 if (isControl(first.getId())) {
-                    first.addTestsInOrder(tests);
+                    // In the order of a mutant.
+                    List<TestInfo> ordered = new ArrayList<>(tests);
+                    ordered.sort(Comparator.comparing(WholeClass::isWhole));
+                    first.addTestsInOrder(ordered);
                     if (from == 0) {
-                        first.addTestsInOrder(tests);
+                        first.addTestsInOrder(ordered);
                     }
                 }
             }
@@ -690,7 +697,7 @@ public final class RalphPlugin {
                 }
             }
             ResultsFile.TESTS.add(List.of(type, test.getName(), result.isGreenTest(), result.getExecutionTime(), news));
-            WholeClass.MILLIS.merge(type, result.isGreenTest() ? result.getExecutionTime() : 1_000_000, Integer::sum);
+            WholeClass.addTime(type, result.isGreenTest(), result.getExecutionTime());
             isOver |= !result.isGreenTest() && Input.OF_RUN.get("A").contains(topLevel(type)) && !Input.OF_RUN.isOn("count");
         }
 
@@ -710,25 +717,26 @@ public final class RalphPlugin {
     }
 
     /**
-     * PIT's support of all frameworks with other units. Where a mutant keeps a class of JUnit 3 from being made, PIT finds nothing to run
-     * and takes the tests for skipped; JUnit 3 skips no test, so they have failed. A class of JUnit's platform (5 and 6) is a unit
-     * beside its tests.
+     * Finds tests with PIT's support of each framework, and makes other units of them. Where a mutant keeps a class of JUnit 3 from being
+     * made, PIT finds nothing to run and takes the tests for skipped; JUnit 3 skips no test, so they have failed. A class of JUnit's
+     * platform (5 and 6) has a unit of its own beside those of its tests.
      */
-    public static final class Units extends Part implements TestPluginFactory, Configuration {
+    public static final class TestUnits extends Part implements TestPluginFactory, Configuration {
 
-        private final List<Configuration> pits = new ArrayList<>();
+        private final List<Configuration> frameworks = new ArrayList<>();
 
         @Override
         public Configuration createTestFrameworkConfiguration(TestGroupConfig groups, ClassByteArraySource source,
                 Collection<String> excludedRunners, Collection<String> includedMethods) {
             for (TestPluginFactory factory : ServiceLoader.load(TestPluginFactory.class)) {
-                if (!(factory instanceof Units)) {
-                    pits.add(factory.createTestFrameworkConfiguration(groups, source, excludedRunners, includedMethods));
+                if (!(factory instanceof TestUnits)) {
+                    frameworks.add(factory.createTestFrameworkConfiguration(groups, source, excludedRunners, includedMethods));
                 }
             }
-            pits.removeIf(own -> own.verifyEnvironment().isPresent());
-            pits.sort(Comparator.comparing(Configuration::priority));
-            return pits.isEmpty() ? new NullConfiguration() : this;
+            frameworks.removeIf(own -> own instanceof NullConfiguration || own.verifyEnvironment().isPresent());
+            frameworks.sort(Comparator.comparing(Configuration::priority));
+            // PIT's own say why there is none.
+            return frameworks.isEmpty() ? new NullConfiguration() : this;
         }
 
         @Override
@@ -744,21 +752,20 @@ public final class RalphPlugin {
 
         @Override
         public TestUnitFinder testUnitFinder() {
-            List<TestUnitFinder> finders = pits.stream().map(Configuration::testUnitFinder).collect(Collectors.toList());
+            List<TestUnitFinder> finders = frameworks.stream().map(Configuration::testUnitFinder).collect(Collectors.toList());
             return (type, listener) -> {
-                List<TestUnit> units = new ArrayList<>();
                 for (TestUnitFinder finder : finders) {
-                    units.addAll(finder.findTestUnits(type, listener));
+                    List<TestUnit> units = new ArrayList<>(finder.findTestUnits(type, listener));
                     if (!units.isEmpty() && units.get(0) instanceof ExecutedInDiscovery) {
                         units.add(new WholeClass(type, finder));
                     } else if (isOfJUnit3(type)) {
                         units.replaceAll(Unskipped::new);
                     }
                     if (!units.isEmpty()) {
-                        break;
+                        return units;
                     }
                 }
-                return units;
+                return List.of();
             };
         }
 
@@ -795,16 +802,20 @@ public final class RalphPlugin {
         }
     }
 
-    /** All tests of a class of JUnit's platform, which PIT's support of it runs when it is asked for them. */
+    /** All tests of a class of JUnit's platform. PIT's support of it finds tests by running them. */
     static final class WholeClass extends AbstractTestUnit implements ExecutedInDiscovery {
 
         private static final String NAME = "all tests";
-        /** Milliseconds in which the platform begins to run anything. */
-        private static final int START = 10;
+        /** In which the platform begins to run a test or a class. */
+        private static final int START_MILLIS = 10;
+        /** Adds 3 seconds to the time-out: what a class sets up between its tests is in no test's time. */
+        private static final int MORE_MILLIS = 2_400;
+        /** Of a class in which a test fails without a mutation. */
+        private static final int RED_MILLIS = 1_000_000_000;
         /** The first tests kill most mutants. */
-        private static final int ALONE = 4;
-        /** What the tests of a class take together without a mutation; far more than any limit where one fails. */
-        static final Map<String, Integer> MILLIS = new HashMap<>();
+        private static final int FIRST = 4;
+        /** What the tests of a class take together without a mutation. */
+        private static final Map<String, Integer> CLASS_MILLIS = new HashMap<>();
 
         private final Class<?> type;
         private final TestUnitFinder finder;
@@ -826,27 +837,35 @@ public final class RalphPlugin {
 
                 @Override
                 public void executionFinished(Description test, boolean passed, Throwable error) {
-                    results.notifyEnd(test, passed || error != null ? error : new AssertionError("failed"));
+                    results.notifyEnd(test, error);
                 }
             });
         }
 
-        /** The first tests of a mutant, then whole classes where this takes less time than to begin each of their tests. */
-        static List<TestInfo> join(List<TestInfo> tests) {
-            int alone = Input.OF_RUN.isOn("alone") ? tests.size() : Math.min(ALONE, tests.size());
-            List<TestInfo> joined = new ArrayList<>(tests.subList(0, alone));
-            Map<String, List<TestInfo>> classes = new LinkedHashMap<>();
-            tests.subList(alone, tests.size())
-                .forEach(test -> classes.computeIfAbsent(classOf(test), unused -> new ArrayList<>()).add(test));
+        /** PIT cuts times to whole milliseconds. */
+        static void addTime(String type, boolean isGreen, int millis) {
+            CLASS_MILLIS.merge(type, isGreen ? millis + 1 : RED_MILLIS, (all, more) -> Math.min(all + more, RED_MILLIS));
+        }
+
+        /** The first tests of a mutant, others, and at last classes whose tests take less time than it takes to start those asked for. */
+        static List<TestInfo> joinTests(List<TestInfo> tests) {
+            List<TestInfo> joined = tests.stream().limit(FIRST).collect(Collectors.toList());
+            Map<String, List<TestInfo>> classes = tests.stream().skip(FIRST)
+                .collect(Collectors.groupingBy(RalphPlugin::classOf, LinkedHashMap::new, Collectors.toList()));
             classes.forEach((type, rest) -> {
-                int millis = MILLIS.get(type);
-                if (rest.get(0).getName().startsWith(type + ".[engine:") && millis < START * rest.size()) {
-                    joined.add(new TestInfo(type, type + "." + NAME, millis, Optional.empty(), 0));
+                int millis = CLASS_MILLIS.get(type);
+                if (rest.get(0).getName().startsWith(type + ".[engine:") && millis < START_MILLIS * rest.size()) {
+                    joined.add(new TestInfo(type, type + "." + NAME, millis + MORE_MILLIS, Optional.empty(), 0));
                 } else {
                     joined.addAll(rest);
                 }
             });
+            joined.sort(Comparator.comparing(WholeClass::isWhole));
             return joined;
+        }
+
+        static boolean isWhole(TestInfo test) {
+            return test.getName().endsWith("." + NAME);
         }
     }
 }

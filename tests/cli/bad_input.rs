@@ -315,6 +315,7 @@ fn each_mistake_of_a_hurried_user_names_what_to_type() {
         "run --threshold 80",
         "gate LINT",
         "gate lint",
+        "gate LINTT",
         "gate MUTMUT",
         "gate 1.lint",
         "run",
@@ -349,6 +350,9 @@ fn each_mistake_of_a_hurried_user_names_what_to_type() {
     hint: `ralph gate LINT --since HEAD~1` judges the last commit, `ralph gate LINT --diff FILE` the files that FILE lists
     $ ralph gate lint  (2)
     error: The gate `lint` is not configured.
+    hint: did you mean `LINT`?
+    $ ralph gate LINTT  (2)
+    error: The gate `LINTT` is not configured.
     hint: did you mean `LINT`?
     $ ralph gate MUTMUT  (2)
     error: The gate `MUTMUT` is not configured.

@@ -122,37 +122,42 @@ fn a_red_test_of_others_stays_out_at_once_and_its_green_neighbours_still_kill() 
     );
 }
 
-/// Ralph's plugin runs the first tests of a mutant one by one, and those of a quick class that are left at once. A JVM's first
-/// test is slow, so there are many.
-fn tests_of_a_class_that_run_at_once_kill_what_they_kill_alone_and_a_red_one_kills_nothing() {
-    let each = |text: &dyn Fn(usize) -> String| (0..24).map(text).collect::<String>();
-    let calls = each(&|i| format!("new Wide().m{i}(1);"));
+/// Ralph's plugin has PIT start the first tests of a mutant, then quick classes as a whole. A JVM's first test is slow, so
+/// there are many.
+fn tests_of_a_class_that_runs_as_a_whole_kill_what_they_kill_alone_and_a_red_one_kills_nothing() {
+    let each = |from: usize, text: &dyn Fn(usize) -> String| {
+        (from..from + 12).map(text).collect::<String>()
+    };
+    let both = |text: &dyn Fn(usize) -> String| each(0, text) + &each(12, text);
+    let calls = both(&|i| format!("new Wide().m{i}(1);"));
+    let weak = |i: usize| format!("@Test void t{i}() {{ {calls} }}");
+    let strong = |i: usize| {
+        format!(
+            "@Test void t{i}() {{ {calls} assertEquals({}, new Wide().m{i}(1)); }}",
+            i + 3
+        )
+    };
+    let methods = both(&|i| format!("int m{i}(int a) {{ return a + {}; }}", i + 2));
+    let (wide, yonder) = (
+        format!(
+            "class WideTest {{ {} @Nested class Inner {{ {} }} }}",
+            each(0, &|i| if i < 6 { strong(i) } else { weak(i) }),
+            each(12, &|i| if i < 18 { strong(i) } else { weak(i) })
+        ),
+        format!(
+            "class YonderTest {{ @Test void red() {{ {calls} fail(); }} {} }}",
+            both(&weak)
+        ),
+    );
+    let import = format!("{IMPORT} import org.junit.jupiter.api.Nested;");
     let mut project = Project::scripted(JUnit::Five);
-    let methods = each(&|i| format!("int m{i}(int a) {{ return a + {}; }}", i + 2));
     project
         .class(
             &main_file("Wide"),
             &format!("public class Wide {{ {methods} }}"),
         )
-        .class(
-            &test_file("WideTest"),
-            &format!(
-                "{IMPORT} class WideTest {{ {} }}",
-                each(&|i| {
-                    let asserted = if i < 12 { i + 3 } else { 0 };
-                    format!(
-                        "@Test void t{i}() {{ {calls} int found = new Wide().m{i}(1); if ({asserted} > 0) assertEquals({asserted}, found); }}"
-                    )
-                })
-            ),
-        )
-        .class(
-            &test_file("YonderTest"),
-            &format!(
-                "{IMPORT} class YonderTest {{ @Test void red() {{ {calls} fail(); }} {} }}",
-                each(&|i| format!("@Test void t{i}() {{ {calls} }}"))
-            ),
-        );
+        .class(&test_file("WideTest"), &format!("{import} {wide}"))
+        .class(&test_file("YonderTest"), &format!("{import} {yonder}"));
     project.changed(&[&main_file("Wide")]);
     let report = project.run();
     assert!(
@@ -283,7 +288,7 @@ tests! {
         each_tier_runs_only_when_the_one_before_does_not_suffice_and_all_kill_what_one_run_kills,
     ]
     maven deep: [
-        tests_of_a_class_that_run_at_once_kill_what_they_kill_alone_and_a_red_one_kills_nothing,
+        tests_of_a_class_that_runs_as_a_whole_kill_what_they_kill_alone_and_a_red_one_kills_nothing,
         a_red_test_of_others_stays_out_at_once_and_its_green_neighbours_still_kill,
         a_kill_that_needs_another_test_beside_it_meets_its_control_among_all_tests_of_the_tier,
         lines_judge_what_changed_and_auto_keeps_the_score_that_the_class_had,

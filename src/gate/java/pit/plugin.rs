@@ -35,7 +35,7 @@ const SERVICES: [(&str, &[&str]); 8] = [
         "mutationtest.environment.TransformationPlugin",
         &["Records"],
     ),
-    ("testapi.TestPluginFactory", &["Units"]),
+    ("testapi.TestPluginFactory", &["TestUnits"]),
 ];
 /// PIT's engine with controls, by the name that the plugin gives it.
 pub(super) const ENGINE: &str = "ralph";

@@ -106,7 +106,7 @@ impl Sorter<'_> {
         let is_file = entry == PathEntry::File;
         if is_file && module.is_some() && is_class(Path::new(&path)) {
             self.scope.aborts.push(GateAbort::fail(format!(
-                "{} is a class file, which nobody can read; let the build make it.",
+                "{} is a class file, which cannot be reviewed; let the build make it.",
                 text::line(&change.full_path(), 400)
             )));
         }

@@ -64,10 +64,10 @@ public final class RalphPlugin {
      * Ralph's orders for a run, from the file that the system property {@code ralph.input} names. The last field of a line is a value of
      * the fields before it; tabs separate fields. {@code K key} seals the results. {@code O alone} starts each test, {@code O count} runs
      * no mutant, {@code O search} leaves out controls, {@code O map} records which tests execute what, {@code O lines} and
-     * {@code O mutants} say that there is a list of these. {@code A class} ends the run where a test of this class fails without a mutation. {@code C class} keeps the mutants of a
-     * class and those nested in it, {@code L folder/File.java first-last} those on these lines, {@code M class method descriptor mutator
-     * 1,2,3} one mutant; a mutant must be kept by each list. Before PIT has merged the copies of an inlined finally block a mutant has
-     * part of the indexes that its report will give: hence a subset suffices.
+     * {@code O mutants} say that there is a list of these. {@code A class} ends the run where a test of this class fails without a
+     * mutation. {@code C class} keeps the mutants of a class and those nested in it, {@code L folder/File.java first-last} those on these
+     * lines, {@code M class method descriptor mutator 1,2,3} one mutant; a mutant must be kept by each list. Before PIT has merged the
+     * copies of an inlined finally block a mutant has part of the indexes that its report will give: hence a subset suffices.
      */
     static final class Input {
 
@@ -380,13 +380,9 @@ public final class RalphPlugin {
         @Override
         public TestPrioritiser makeTestPrioritiser(Properties properties, CodeSource code, CoverageDatabase coverage) {
             TestPrioritiser own = new DefaultTestPrioritiserFactory().makeTestPrioritiser(properties, code, coverage);
-            return mutant -> {
-                if (isInitial(mutant) && !mutant.getMethod().startsWith("lambda$")) {
-                    return new ArrayList<>();
-                }
-                List<TestInfo> tests = own.assignTests(mutant);
-                return Input.OF_RUN.isOn("alone") ? tests : WholeClass.joinTests(tests);
-            };
+            return mutant -> isInitial(mutant) && !mutant.getMethod().startsWith("lambda$")
+                ? new ArrayList<>()
+                : WholeClass.joinTests(own.assignTests(mutant));
         }
     }
 
@@ -561,18 +557,16 @@ public final class RalphPlugin {
             }
             for (int from = 0; from < all.size(); from += most) {
                 List<MutationDetails> together = all.subList(from, Math.min(from + most, all.size()));
-                Set<TestInfo> tests = new LinkedHashSet<>();
-                (unit == 1 ? mutants : together).forEach(mutant -> tests.addAll(mutant.getTestsInOrder()));
+                // In the order of a mutant.
+                List<TestInfo> tests = (unit == 1 ? mutants : together).stream().flatMap(mutant -> mutant.getTestsInOrder().stream())
+                    .distinct().sorted(Comparator.comparing(WholeClass::isWhole)).collect(Collectors.toList());
                 Map<MutationDetails, Boolean> order = new HashMap<>();
                 together.forEach(mutant -> order.put(mutant, true));
                 MutationDetails first = order.keySet().iterator().next();
                 if (isControl(first.getId())) {
-                    // In the order of a mutant.
-                    List<TestInfo> ordered = new ArrayList<>(tests);
-                    ordered.sort(Comparator.comparing(WholeClass::isWhole));
-                    first.addTestsInOrder(ordered);
+                    first.addTestsInOrder(tests);
                     if (from == 0) {
-                        first.addTestsInOrder(ordered);
+                        first.addTestsInOrder(tests);
                     }
                 }
             }
@@ -849,8 +843,9 @@ public final class RalphPlugin {
 
         /** The first tests of a mutant, others, and at last classes whose tests take less time than it takes to start those asked for. */
         static List<TestInfo> joinTests(List<TestInfo> tests) {
-            List<TestInfo> joined = tests.stream().limit(FIRST).collect(Collectors.toList());
-            Map<String, List<TestInfo>> classes = tests.stream().skip(FIRST)
+            int first = Input.OF_RUN.isOn("alone") ? tests.size() : FIRST;
+            List<TestInfo> joined = tests.stream().limit(first).collect(Collectors.toList());
+            Map<String, List<TestInfo>> classes = tests.stream().skip(first)
                 .collect(Collectors.groupingBy(RalphPlugin::classOf, LinkedHashMap::new, Collectors.toList()));
             classes.forEach((type, rest) -> {
                 int millis = CLASS_MILLIS.get(type);

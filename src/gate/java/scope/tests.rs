@@ -342,7 +342,8 @@ fn a_class_file_of_the_task_fails_where_a_build_may_take_it_for_its_own() {
     let [GateAbort::Fail { reasons }] = &aborts[..] else {
         panic!("{aborts:?}")
     };
-    let told = format!("p/{file} is a class file, which cannot be reviewed; let the build make it.");
+    let told =
+        format!("p/{file} is a class file, which cannot be reviewed; let the build make it.");
     assert_eq!(reasons[..], [told]);
     case.listing
         .entries

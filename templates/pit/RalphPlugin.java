@@ -492,7 +492,7 @@ public final class RalphPlugin {
     }
 
     /**
-     * A control runs each test that reaches a mutant of its unit before any mutant of its JVM, in the first JVM twice:
+     * A control runs each test that a mutant of its unit gets before any mutant of its JVM, in the first JVM twice:
      * then neither a test that expects to be the first nor a mutant that spoils the JVM passes for a kill. Each unit has one, and
      * units of a single mutant have one before and one after all of them. PIT sorts mutants by identity (hence the
      * control's names), cuts that list into units, and runs a unit in the order of a hash map (hence its index). Where

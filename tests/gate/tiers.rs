@@ -138,16 +138,14 @@ fn tests_of_a_class_that_runs_as_a_whole_kill_what_they_kill_alone_and_a_red_one
         )
     };
     let methods = both(&|i| format!("int m{i}(int a) {{ return a + {}; }}", i + 2));
-    let (wide, yonder) = (
-        format!(
-            "class WideTest {{ {} @Nested class Inner {{ {} }} }}",
-            each(0, &|i| if i < 6 { strong(i) } else { weak(i) }),
-            each(12, &|i| if i < 18 { strong(i) } else { weak(i) })
-        ),
-        format!(
-            "class YonderTest {{ @Test void red() {{ {calls} fail(); }} {} }}",
-            both(&weak)
-        ),
+    let wide = format!(
+        "class WideTest {{ {} @Nested class Inner {{ {} }} }}",
+        each(0, &|i| if i < 6 { strong(i) } else { weak(i) }),
+        each(12, &|i| if i < 18 { strong(i) } else { weak(i) })
+    );
+    let yonder = format!(
+        "class YonderTest {{ @Test void red() {{ {calls} fail(); }} {} }}",
+        both(&weak)
     );
     let import = format!("{IMPORT} import org.junit.jupiter.api.Nested;");
     let mut project = Project::scripted(JUnit::Five);

@@ -36,15 +36,15 @@ pub(crate) struct TestClasses {
 impl ModuleContext<'_> {
     /// Finds them. Errors: test sources without test classes, since the build then skips its tests.
     pub(crate) fn test_classes(&self) -> Result<TestClasses, GateAbort> {
-        let (settings, project) = (&self.context.settings, &self.built.project);
+        let project = &self.built.project;
         // A build has just made all class files.
-        let is_clean = settings.folder == GateFolder::Clean;
+        let is_clean = self.context.settings.folder == GateFolder::Clean;
         let roots = source_roots(project, &self.maven.home);
         let tests = self.tests().keys().filter(|stem| {
             let name = stem.rsplit('/').next().unwrap_or_default();
             !name.contains('$') && (is_clean || has_source(&roots, stem))
         });
-        let is_asked = runs_class(&project.surefire, &settings.tests_include);
+        let is_asked = runs_class(&project.surefire, &self.context.settings.tests_include);
         let (asked, mut left_out) = tests.partition::<BTreeSet<&String>, _>(|stem| is_asked(stem));
         left_out.retain(|stem| !is_abstract(&self.tests()[*stem]));
         if asked.is_empty() && left_out.is_empty() && has_test_sources(&roots)? {

@@ -3,10 +3,11 @@
 //! It changes nothing.
 
 use super::environment::{CONFIG, unsound_settings};
+use super::gate::unknown_gate;
 use super::output::Format;
 use super::replay_gates::{PartArgs, read_parts, select_judgements, share_of};
 use super::report::show_page;
-use super::{Exit, Fault, FaultKind, Invocation, Workspace, ensure_that, ui};
+use super::{Exit, Fault, FaultKind, Invocation, Workspace, ui};
 use crate::config;
 use crate::engine::{BoxCriterion, Judgement, Outside, Past, Range, World as _, read_past};
 use crate::machine::event::StopRequest;
@@ -162,12 +163,10 @@ fn name_gate(workspace: &mut Workspace, gate: &str) -> Result<(), Fault> {
     {
         gates.insert(GATE.to_owned(), settings);
     }
-    let hint = "name it under gates: in .ralph/config.yaml, or leave --gate out";
-    ensure_that(
-        gates.contains_key(gate),
-        format!("The gate {gate} is not configured."),
-        hint,
-    )
+    if !gates.contains_key(gate) {
+        return Err(unknown_gate(workspace, gate));
+    }
+    Ok(())
 }
 
 /// Replaces the repository's settings of a gate by the defaults. An auditor may not know the people behind it.

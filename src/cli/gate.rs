@@ -116,9 +116,14 @@ pub(super) fn refuse_unknown_gate(workspace: &Workspace, name: &str) -> Result<(
     let is_name = name != Stage::Final.stage_word()
         && name.contains(|c: char| c.is_ascii_alphabetic())
         && name.chars().all(|c| c.is_ascii_alphabetic() || c == '-');
-    if !is_name {
-        return Ok(());
+    if is_name {
+        return Err(unknown_gate(workspace, name));
     }
+    Ok(())
+}
+
+/// The fault of a name that is no configured gate.
+pub(super) fn unknown_gate(workspace: &Workspace, name: &str) -> Fault {
     let gates = workspace.settings.gates.keys();
     let gates: Vec<&str> = gates.map(String::as_str).collect();
     let hint = nearest(name, &gates).map_or_else(
@@ -130,10 +135,7 @@ pub(super) fn refuse_unknown_gate(workspace: &Workspace, name: &str) -> Result<(
         },
         |gate| format!("did you mean `{gate}`?"),
     );
-    Err(Fault::setup_fault(
-        format!("The gate `{name}` is not configured."),
-        hint,
-    ))
+    Fault::setup_fault(format!("The gate `{name}` is not configured."), hint)
 }
 
 /// A gate to run: its workspace, its arguments and the output format.

@@ -91,8 +91,8 @@ pub(crate) struct Module {
     /// Changed Java files that exist and are not production code by their paths. Only the build shows whether it compiles them into
     /// production.
     pub(crate) unplaced: BTreeSet<String>,
-    /// A class must keep a score here that tests of other modules made as well.
-    pub(crate) shares_score: bool,
+    /// Tests in other modules are asked about its targets as well.
+    pub(crate) shares_targets: bool,
     /// The family changed a build file of the package.
     pub(crate) build_changed: bool,
     /// Remarks about this choice for the report.
@@ -115,7 +115,7 @@ impl Module {
             targets: Vec::new(),
             changed_tests: BTreeSet::new(),
             unplaced: BTreeSet::new(),
-            shares_score: false,
+            shares_targets: false,
             remarks: Vec::new(),
             build_changed: package
                 .1

@@ -257,7 +257,12 @@ fn what_cannot_be_audited_says_why() {
     fails(
         &["--past", "--gate", "NONE"],
         2,
-        "The gate NONE is not configured.",
+        "The gate `NONE` is not configured.",
+    );
+    fails(
+        &["--past", "--gate", "LINTT"],
+        2,
+        "hint: did you mean `LINT`?",
     );
     fails(
         &["--past", "--since", "nothing"],

@@ -354,7 +354,7 @@ const SCENARIOS: [Scenario; 13] = [
         "limit with reset",
         &[Step::Limit],
         "WAITING",
-        "The next attempt begins in 59 min",
+        "The next attempt begins in 1 h ",
     ),
     scenario(
         REFUSED,

@@ -390,7 +390,8 @@ fn refusal(api: Api, status: u16) -> Value {
 }
 
 fn limit(stream: TcpStream, api: Api) -> std::io::Result<()> {
-    let reset = jiff::Timestamp::now().as_second() + 3_600;
+    // Some CLIs tell the time in minutes: in a text of hours, that changes nothing.
+    let reset = jiff::Timestamp::now().as_second() + 5_400;
     let headers = format!(
         "x-should-retry: false\r\nanthropic-ratelimit-unified-status: rejected\r\nanthropic-ratelimit-unified-reset: {reset}\r\n\
          anthropic-ratelimit-unified-representative-claim: five_hour\r\nanthropic-ratelimit-unified-5h-status: rejected\r\n\

@@ -146,7 +146,8 @@ fn measure_base(
         });
         disk_cache.remember(&key, &statuses.collect::<Vec<_>>())?;
     }
-    module.join_earlier_modules(&mut report);
+    module.count_earlier_modules(&mut report);
+    module.leave_to_later_modules(&report);
     let floors = report.classes.into_iter().map(|(class, counted)| {
         let tally = counted.tally();
         (class, tally.coverage_at_worst(context.settings.no_coverage))

@@ -20,6 +20,7 @@ use crate::gate::verdict::ModuleResult;
 use crate::mutation::{MutantStatus, NoCoverage};
 use crate::source::text;
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 impl ModuleContext<'_> {
     /// Runs PIT over the module's targets.
@@ -167,7 +168,7 @@ impl Ladder<'_> {
             self.merged = report;
             let PitSession { module, result, .. } = &mut self.session;
             base_score::set_base_scores(module, &mut self.merged, result)?;
-            self.session.module.join_earlier_modules(&mut self.merged);
+            self.session.module.count_earlier_modules(&mut self.merged);
         } else {
             self.merged.merge_later(&report, aim);
             if !has_controls {
@@ -219,17 +220,17 @@ impl Ladder<'_> {
     /// Runs time-outs that decide a second time, alone, with PIT's own patience; true if a control failed there.
     fn recheck_timeouts(&mut self, tier: &PitRun) -> Result<bool, GateAbort> {
         let module = self.session.module;
-        let (rule, targets) = (module.score_rule(), &module.module.targets);
-        let hanging = tiers::hanging_on_timeouts(rule, targets, &self.merged);
+        let targets = &module.module.targets;
+        let deciding: BTreeSet<String> = if module.is_part() || module.module.shares_targets {
+            self.merged.classes.keys().cloned().collect()
+        } else {
+            tiers::hanging_on_timeouts(module.score_rule(), targets, &self.merged)
+        };
         let mut mutants = Vec::new();
-        let classes = self.merged.classes.iter_mut();
-        let hanging = classes.filter(|(class, _)| module.is_part() || hanging.contains(*class));
-        for (id, mutant) in hanging.flat_map(|(_, counted)| &mut counted.mutants) {
-            if mutant.status() == MutantStatus::TimedOut {
-                // Only the second run can make it a kill again.
-                mutant.set_status(MutantStatus::Survived);
-                mutants.push(id.clone());
-            }
+        for (id, mutant) in self.merged.unconfirmed_in(&deciding) {
+            // Only the second run can make it a kill again.
+            mutant.set_status(MutantStatus::Survived);
+            mutants.push(id.clone());
         }
         if mutants.is_empty() {
             return Ok(false);
@@ -243,6 +244,9 @@ impl Ladder<'_> {
         let note = format!("time-outs of the tier {} that decide", tier.name);
         let report = self.session.run_pit(run, &note)?;
         self.merged.merge_later(&report, Aim::Judge);
+        for (_, mutant) in self.merged.unconfirmed_in(&deciding) {
+            mutant.is_confirmed = true;
+        }
         Ok(!report.failed_control.is_empty())
     }
 
@@ -263,7 +267,7 @@ impl Ladder<'_> {
 
     /// The counts of the module, once no tier remains.
     fn conclude_ladder(mut self) -> Result<PitReport, GateAbort> {
-        self.session.module.join_earlier_modules(&mut self.merged);
+        self.session.module.leave_to_later_modules(&self.merged);
         let with_unproven = self.merged.clone().with_unproven();
         if self.open_in(&with_unproven) == self.open_classes() {
             self.merged = with_unproven;
@@ -283,19 +287,33 @@ impl Ladder<'_> {
 }
 
 impl ModuleContext<'_> {
-    /// Counts what tests in other modules have found out about the same classes, and leaves the sum to the next module.
-    pub(crate) fn join_earlier_modules(&self, merged: &mut PitReport) {
-        let mut known = self.context.earlier.borrow_mut();
+    /// Counts what tests in earlier modules have found out about the same classes.
+    pub(crate) fn count_earlier_modules(&self, merged: &mut PitReport) {
+        let earlier = self.context.earlier.borrow();
         for (class, counted) in &mut merged.classes {
-            let home = module_home(&self.maven.root, &self.module.code);
-            let earlier = known.entry((home, class.clone())).or_default();
-            counted.join_earlier(earlier);
+            if let Some(earlier) = earlier.get(&self.key_of(class)) {
+                counted.join_earlier(earlier);
+            }
+        }
+    }
+
+    /// Leaves the sum to the next module.
+    pub(crate) fn leave_to_later_modules(&self, merged: &PitReport) {
+        let mut earlier = self.context.earlier.borrow_mut();
+        for (class, counted) in &merged.classes {
+            let earlier = earlier.entry(self.key_of(class)).or_default();
             earlier.floor = counted.floor;
             // A kill that no control has met proves nothing elsewhere.
             if !merged.uncontrolled.contains(class) {
                 earlier.mutants.clone_from(&counted.mutants);
             }
         }
+    }
+
+    /// Modules may have classes of one name.
+    fn key_of(&self, class: &str) -> (PathBuf, String) {
+        let home = module_home(&self.maven.root, &self.module.code);
+        (home, class.to_owned())
     }
 
     /// Not all of Surefire's settings reach PIT.

@@ -70,6 +70,17 @@ impl PitReport {
         wanted.flat_map(CountedMutants::left)
     }
 
+    /// The time-outs of these classes that are not confirmed.
+    pub(crate) fn unconfirmed_in(
+        &mut self,
+        classes: &BTreeSet<String>,
+    ) -> impl Iterator<Item = (&MutantId, &mut CountedMutant)> {
+        let wanted = self.classes.iter_mut();
+        let wanted = wanted.filter(|(class, _)| classes.contains(*class));
+        let mutants = wanted.flat_map(|(_, counted)| &mut counted.mutants);
+        mutants.filter(|(_, mutant)| mutant.is_unconfirmed())
+    }
+
     /// Merges what a later run found out about the mutants that are left. What a search killed is unproven.
     pub(crate) fn merge_later(&mut self, later: &Self, aim: Aim) {
         for (class, found) in &later.classes {

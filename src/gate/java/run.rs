@@ -73,7 +73,10 @@ pub(crate) fn judge_modules(
 fn judge_in_turn(context: &PackageContext<'_>, modules: &[&Module]) -> Vec<ModuleResult> {
     let mut results: Vec<ModuleResult> = Vec::new();
     for module in modules {
-        let mut result = ModuleResult::default();
+        let mut result = ModuleResult {
+            remarks: module.remarks.clone(),
+            ..ModuleResult::default()
+        };
         if let Err(abort) = judge_module(context, module, &mut result) {
             result.stop_targets(abort, &module.targets);
         }

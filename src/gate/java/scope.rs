@@ -223,16 +223,33 @@ impl Sorter<'_> {
         path: RepoPath,
         class: String,
         tests: &BTreeSet<String>,
-        extent: MutationExtent,
+        mut extent: MutationExtent,
         (dir, tool): (String, BuildTool),
     ) {
-        let homes = tests.iter().filter_map(|test| self.find_module(test));
-        let homes = homes.filter(|home| home.1 == tool && self.holds_sources(&home.0));
-        let mut homes: BTreeSet<String> = homes.map(|home| home.0).collect();
+        let mut homes = BTreeSet::new();
+        let mut remark = None;
+        for test in tests {
+            let home = self.find_module(test);
+            let home =
+                home.filter(|home| Path::new(test).starts_with(Path::new(&home.0).join("src")));
+            match home {
+                Some((home, of)) => homes.extend((of == tool).then_some(home)),
+                None if matches!(extent, MutationExtent::Change(_))
+                    && !self.listing.sources.contains(test) =>
+                {
+                    extent = MutationExtent::Class;
+                    remark = Some(format!(
+                        "{class} is judged whole, because the module of its test {} was removed.",
+                        text::line(test, 400)
+                    ));
+                }
+                None => {}
+            }
+        }
         if homes.is_empty() {
             homes.insert(dir.clone());
         }
-        let shares_score = homes.len() > 1 && matches!(extent, MutationExtent::Change(_));
+        let shares_targets = homes.len() > 1;
         let tests = tests & &self.listing.sources;
         let target = TargetClass {
             package: self.package.name.clone(),
@@ -244,7 +261,8 @@ impl Sorter<'_> {
         for home in homes {
             let module = self.enter_module(&home, &dir, tool);
             module.targets.push(target.clone());
-            module.shares_score |= shares_score;
+            module.shares_targets |= shares_targets;
+            module.remarks.extend(remark.clone());
         }
     }
 

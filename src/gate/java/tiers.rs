@@ -126,12 +126,14 @@ pub(crate) fn hanging_on_timeouts(
 }
 
 impl PitReport {
-    /// The report as if each time-out had this status.
+    /// The report as if each time-out that is not confirmed had this status.
     fn with_timeouts_as(&self, status: MutantStatus) -> Self {
         let mut report = self.clone();
-        let mutants = report.mutants_mut();
-        for mutant in mutants.filter(|mutant| mutant.status() == MutantStatus::TimedOut) {
-            mutant.join_status(status);
+        for mutant in report
+            .mutants_mut()
+            .filter(|mutant| mutant.is_unconfirmed())
+        {
+            mutant.set_status(status);
         }
         report
     }

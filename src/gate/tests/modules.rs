@@ -261,6 +261,24 @@ fn time_outs_of_a_module_that_decide_about_several_are_run_again_alone() {
 }
 
 #[test]
+fn a_time_out_that_a_module_has_confirmed_counts_in_the_modules_after_it() {
+    let (bed, base) = (in_modules(), in_modules());
+    let (request, auto) = changed_in_core(&bed, &base);
+    let (k, s, t) = ("KILLED", "SURVIVED", "TIMED_OUT");
+    let confirm = |status| ["SKIP", "SKIP", status, "SKIP", "SKIP"];
+    for settings in [settings(), auto] {
+        let play = |status| {
+            let script = runs(&[&[k, k, t, s, s], &confirm(status), &[s, s, s, k, s]]);
+            bed.play_request(&request, &settings, script).0
+        };
+        let passed = play(t);
+        assert_eq!(passed.verdict, Verdict::Pass, "{passed:?}");
+        let weak = play(s);
+        assert!(is_fail(&weak.verdict, "is 60% (3/5)"), "{weak:?}");
+    }
+}
+
+#[test]
 fn a_module_with_changed_code_is_built_where_another_module_has_the_targets() {
     let bed = Bed::new();
     let untested = "b/src/main/java/Untested.java";

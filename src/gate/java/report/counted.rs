@@ -44,6 +44,8 @@ pub(crate) struct CountedMutant {
     pub(crate) is_changed: bool,
     /// Its status in the last search, which killed it and which no control has met.
     pub(crate) unproven: Option<MutantStatus>,
+    /// It timed out again in a run alone.
+    pub(crate) is_confirmed: bool,
     /// The class of the test that killed it in the last run that did.
     pub(crate) killer: Option<String>,
 }
@@ -61,6 +63,11 @@ impl CountedMutant {
 
     pub(crate) fn status(&self) -> MutantStatus {
         self.reported.mutant.status
+    }
+
+    /// It timed out, and not in a run alone.
+    pub(crate) fn is_unconfirmed(&self) -> bool {
+        self.status() == MutantStatus::TimedOut && !self.is_confirmed
     }
 
     /// Nothing can change it any more.
@@ -117,6 +124,7 @@ impl CountedMutants {
                 let now = mutant.status();
                 mutant.set_status(earlier.status());
                 mutant.join_status(now);
+                mutant.is_confirmed |= earlier.is_confirmed;
             }
         }
         self.floor = self.floor.or(earlier.floor);
@@ -136,11 +144,11 @@ impl CountedMutants {
     }
 }
 
-/// What two runs with different tests say of one mutant. A time-out is asked again only to be confirmed:
-/// then the later run alone counts.
+/// What two runs with different tests say of one mutant. Only a kill says more than a time-out.
 fn join_statuses(before: MutantStatus, later: MutantStatus) -> MutantStatus {
-    use MutantStatus::{MemoryError, NoCoverage, RunError, Survived};
+    use MutantStatus::{Killed, MemoryError, NoCoverage, RunError, Survived, TimedOut};
     match (before, later) {
+        (TimedOut, later) if later != Killed => TimedOut,
         (before, NoCoverage) | (before @ (RunError | MemoryError), Survived) => before,
         (_, later) => later,
     }
@@ -205,7 +213,8 @@ mod tests {
             (RunError, Survived, RunError),
             (RunError, NoCoverage, RunError),
             (MemoryError, Killed, Killed),
-            (TimedOut, Survived, Survived),
+            (TimedOut, Survived, TimedOut),
+            (TimedOut, RunError, TimedOut),
             (TimedOut, Killed, Killed),
             (TimedOut, TimedOut, TimedOut),
             (TimedOut, NoCoverage, TimedOut),

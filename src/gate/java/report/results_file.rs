@@ -241,6 +241,7 @@ impl PitReport {
             },
             is_changed,
             unproven: None,
+            is_confirmed: false,
             killer: killer.map(|class| top_level(&class).to_owned()),
         };
         let of_class = self.classes.entry(owner.to_owned()).or_default();

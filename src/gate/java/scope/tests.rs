@@ -112,6 +112,14 @@ impl Case {
         self
     }
 
+    /// The second line of a file was changed.
+    fn changed_line(mut self, file: &str) -> Self {
+        let lines = ChangedLines::Ranges(vec![(2, 2)]);
+        let package = &mut self.request.packages[0];
+        package.lines.insert(RepoPath::parse(file), lines);
+        self
+    }
+
     fn targets(&self) -> Vec<String> {
         let targets = self.scope().modules.into_iter().flat_map(|module| {
             let dir = module.dir.clone();
@@ -462,12 +470,8 @@ fn a_class_that_was_moved_or_renamed_counts_as_the_one_that_it_was() {
     for case in [at_base, former, kept] {
         assert_eq!(case.targets(), [":com.acme.Bar"]);
     }
-    let mut case = case(&["src/test/java/com/acme/FooTest.java"]);
-    let package = &mut case.request.packages[0];
-    package.changes[0].old = None;
-    package
-        .lines
-        .insert(RepoPath::parse(bar), ChangedLines::Ranges(vec![(2, 2)]));
+    let mut case = case(&["src/test/java/com/acme/FooTest.java"]).changed_line(bar);
+    case.request.packages[0].changes[0].old = None;
     let extent = |kind| {
         case.scope_of(kind)
             .modules
@@ -543,11 +547,9 @@ fn a_class_whose_test_was_weakened_counts_without_a_change_of_its_own() {
         [":com.acme.Foo"],
         "once"
     );
-    let mut both = Case::new(&[POM, test], &[test, FOO]).weakened(test);
-    let lines = ChangedLines::Ranges(vec![(2, 2)]);
-    both.request.packages[0]
-        .lines
-        .insert(RepoPath::parse(FOO), lines);
+    let both = Case::new(&[POM, test], &[test, FOO])
+        .weakened(test)
+        .changed_line(FOO);
     let targets = both.scope_of(ScopeKind::Lines).modules.remove(0).targets;
     assert_eq!(
         targets[0].extent,
@@ -637,8 +639,29 @@ fn a_class_is_judged_in_the_module_of_its_tests_if_its_own_has_none() {
         moved.targets(),
         "also without a weaker test"
     );
+    let emptied =
+        Case::new(&["pom.xml", "core/pom.xml", "it/pom.xml", own], &[foo]).weakened(other);
+    assert_eq!(
+        emptied.targets(),
+        ["core:Foo", "it:Foo"],
+        "nothing is left there"
+    );
+    let judged = |case: Case| {
+        let module = case.scope_of(ScopeKind::Auto).modules.remove(0);
+        (module.targets[0].extent.clone(), module.remarks.concat())
+    };
+    let by_change = MutationExtent::Change(vec![(2, 2)]);
+    assert_eq!(
+        judged(emptied.changed_line(foo)),
+        (by_change, String::new())
+    );
     let removed = Case::new(&["pom.xml", "core/pom.xml", own], &[foo]).weakened(other);
     assert_eq!(removed.targets(), ["core:Foo"], "its module is gone");
+    let told = format!("Foo is judged whole, because the module of its test {other} was removed.");
+    assert_eq!(
+        judged(removed.changed_line(foo)),
+        (MutationExtent::Class, told)
+    );
 }
 
 #[test]

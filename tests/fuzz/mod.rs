@@ -65,7 +65,7 @@ fn text() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn anything_is_read(data in prop_oneof![4 => text(), 1 => proptest::collection::vec(any::<u8>(), 0..200)]) {

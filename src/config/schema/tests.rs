@@ -4,25 +4,32 @@
 
 use super::*;
 use crate::config::{SCHEMA_FILE, TEMPLATE, parse, schema};
-use boon::{Compiler, Draft, Schemas};
+use boon::{Compiler, Draft, SchemaIndex, Schemas};
 use std::path::Path;
 
-/// Returns the validator's error for a YAML text. The schema itself is checked against its draft.
-fn misfit(text: &str) -> Option<String> {
-    let value: Value = serde_yaml::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"));
-    let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
+/// The schema, and the validator's schemas that hold it. It is checked against its draft.
+fn compiled() -> (SchemaIndex, Schemas) {
+    let mut compiler = Compiler::new();
     compiler.enable_format_assertions();
     compiler.set_default_draft(Draft::V2020_12);
     compiler
         .add_resource("file:///config.schema.json", schema())
         .expect("a schema");
+    let mut schemas = Schemas::new();
     let index = compiler
         .compile("file:///config.schema.json", &mut schemas)
         .unwrap_or_else(|error| panic!("{error:#}"));
-    schemas
-        .validate(&value, index)
-        .err()
-        .map(|error| format!("{error:#}"))
+    (index, schemas)
+}
+
+/// Returns the validator's error for a YAML text.
+fn misfit(text: &str) -> Option<String> {
+    thread_local!(static COMPILED: (SchemaIndex, Schemas) = compiled());
+    let value: Value = serde_yaml::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    COMPILED.with(|(index, schemas)| {
+        let validated = schemas.validate(&value, *index);
+        validated.err().map(|error| format!("{error:#}"))
+    })
 }
 
 fn read(text: &str) -> Result<(), String> {
@@ -33,7 +40,7 @@ fn read(text: &str) -> Result<(), String> {
 
 /// True for keys of the root of a configuration.
 fn has_keys_of_the_root(text: &str) -> bool {
-    let keys = schema()["properties"].clone();
+    let keys = &schema()["properties"];
     let value = serde_yaml::from_str::<Value>(text).unwrap_or_default();
     value
         .as_object()

@@ -69,10 +69,20 @@ mod tests {
             tally,
             ..TargetMeasurement::default()
         };
-        for at in 0..1_002 {
-            keep_score(cache.path(), Path::new("/a"), &measured, at).unwrap();
-        }
-        let kept = kept_scores(cache.path(), Path::new("/a"));
+        let keep = |at| keep_score(cache.path(), Path::new("/a"), &measured, at).unwrap();
+        let kept = || kept_scores(cache.path(), Path::new("/a"));
+        keep(0);
+        let first = kept().remove(0);
+        let full: Vec<Measurement> = (0..1_000)
+            .map(|at| Measurement {
+                at,
+                ..first.clone()
+            })
+            .collect();
+        cache_file::store(&scores_file(cache.path(), Path::new("/a")), VERSION, &full).unwrap();
+        keep(1_000);
+        keep(1_001);
+        let kept = kept();
         assert_eq!((kept.len(), kept[0].at, kept[999].at), (MOST, 2, 1_001));
         assert_eq!((kept[0].score.killed, kept[0].score.total), (2, 3));
         assert_eq!(kept[0].by, "mutation-test (mutmut)");

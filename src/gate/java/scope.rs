@@ -298,17 +298,32 @@ impl Sorter<'_> {
         tests.filter(|test| self.is_test_of(test, class)).collect()
     }
 
-    /// By its name; where classes of several packages have that name, a test stands for the one beside it.
+    /// By its name; where classes of several packages have that name, a test stands for the one beside it. A test that is older
+    /// than the class beside it stands for both.
     fn is_test_of(&self, test: &str, class: &JavaPath) -> bool {
-        let Some(test) = JavaPath::parse_path(test).filter(|test| test.test) else {
+        let Some(java) = JavaPath::parse_path(test).filter(|java| java.test) else {
             return false;
         };
         let beside = JavaPath {
-            folder: test.folder,
+            folder: java.folder,
             ..class.clone()
         };
-        self.names.is_test_of(&test.stem, &class.stem)
-            && (beside == *class || !self.classes.contains(&beside))
+        let at_base = || {
+            let mut tests = self.package.tests_at_base.iter();
+            tests.any(|before| before.to_text() == test)
+        };
+        self.names.is_test_of(&java.stem, &class.stem)
+            && (beside == *class
+                || !self.classes.contains(&beside)
+                || self.is_new(&beside) && at_base())
+    }
+
+    fn is_new(&self, class: &JavaPath) -> bool {
+        let mut changes = self.package.changes.iter();
+        changes.any(|change| {
+            let java = JavaPath::parse_path(&change.path.to_text());
+            change.old.is_none() && java.as_ref() == Some(class)
+        })
     }
 
     /// Ends the gate for a Java file that no build file compiles.

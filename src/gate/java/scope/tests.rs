@@ -588,6 +588,12 @@ fn a_test_stands_for_the_class_in_its_own_package_where_several_have_the_name() 
     assert_eq!(Case::new(&[POM, own, b], &[a]).targets(), [] as [String; 0]);
     assert_eq!(Case::new(&[POM, own], &[a]).targets(), [":a.Price"]);
     assert_eq!(Case::new(&[POM, far, b], &[a]).targets(), [":a.Price"]);
+    let mut new = Case::new(&[POM, own], &[a, b]);
+    new.request.packages[0].changes[1].old = None;
+    assert_eq!(new.targets(), [":b.Price"], "the test may be as new");
+    let package = &mut new.request.packages[0];
+    package.tests_at_base.push(RepoPath::parse(own));
+    assert_eq!(new.targets(), [":a.Price", ":b.Price"], "the test is older");
     let mut gone = Case::new(&[POM, own], &[a]);
     gone.listing.entries.insert(b.to_owned(), PathEntry::Absent);
     assert_eq!(

@@ -229,9 +229,9 @@ impl Sorter<'_> {
         let mut homes = BTreeSet::new();
         let mut remark = None;
         for test in tests {
-            let home = self.find_module(test);
-            let home =
-                home.filter(|home| Path::new(test).starts_with(Path::new(&home.0).join("src")));
+            let home = self.find_module(test).filter(|(home, _)| {
+                *home == dir || Path::new(test).starts_with(Path::new(home).join("src"))
+            });
             match home {
                 Some((home, of)) => homes.extend((of == tool).then_some(home)),
                 None if matches!(extent, MutationExtent::Change(_))

@@ -645,6 +645,13 @@ fn a_class_is_judged_in_the_module_of_its_tests_if_its_own_has_none() {
         moved.targets(),
         "also without a weaker test"
     );
+}
+
+#[test]
+fn a_class_keeps_the_score_of_an_emptied_module_and_is_judged_whole_for_a_removed_one() {
+    let foo = "core/src/main/java/Foo.java";
+    let own = "core/src/test/java/FooTest.java";
+    let other = "it/src/test/java/FooTest.java";
     let emptied =
         Case::new(&["pom.xml", "core/pom.xml", "it/pom.xml", own], &[foo]).weakened(other);
     assert_eq!(
@@ -656,11 +663,8 @@ fn a_class_is_judged_in_the_module_of_its_tests_if_its_own_has_none() {
         let module = case.scope_of(ScopeKind::Auto).modules.remove(0);
         (module.targets[0].extent.clone(), module.remarks.concat())
     };
-    let by_change = MutationExtent::Change(vec![(2, 2)]);
-    assert_eq!(
-        judged(emptied.changed_line(foo)),
-        (by_change, String::new())
-    );
+    let by_change = (MutationExtent::Change(vec![(2, 2)]), String::new());
+    assert_eq!(judged(emptied.changed_line(foo)), by_change);
     let removed = Case::new(&["pom.xml", "core/pom.xml", own], &[foo]).weakened(other);
     assert_eq!(removed.targets(), ["core:Foo"], "its module is gone");
     let told = format!("Foo is judged whole, because the module of its test {other} was removed.");
@@ -668,6 +672,14 @@ fn a_class_is_judged_in_the_module_of_its_tests_if_its_own_has_none() {
         judged(removed.changed_line(foo)),
         (MutationExtent::Class, told)
     );
+    let below = [
+        "app/src/main/java/Foo.java",
+        "app/src/test/java/FooTest.java",
+    ];
+    let odd = Case::new(&[POM], &below[..1])
+        .weakened(below[1])
+        .changed_line(below[0]);
+    assert_eq!(judged(odd), by_change, "the module's sources are elsewhere");
 }
 
 #[test]

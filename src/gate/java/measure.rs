@@ -175,8 +175,14 @@ impl Ladder<'_> {
                 has_failed_control = self.check_with_controls(tier)?;
             }
         }
-        if has_failed_control && (self.is_open() || self.session.module.is_part()) {
-            return Ok(true);
+        if has_failed_control {
+            // The test that fails there may be the one that confirmed a time-out.
+            self.merged
+                .mutants_mut()
+                .for_each(|mutant| mutant.is_confirmed = false);
+            if self.is_open() || self.session.module.is_part() {
+                return Ok(true);
+            }
         }
         Ok(self.recheck_timeouts(tier)? && self.is_open())
     }
@@ -244,10 +250,11 @@ impl Ladder<'_> {
         let note = format!("time-outs of the tier {} that decide", tier.name);
         let report = self.session.run_pit(run, &note)?;
         self.merged.merge_later(&report, Aim::Judge);
+        let has_failed_control = !report.failed_control.is_empty();
         for (_, mutant) in self.merged.unconfirmed_in(&deciding) {
-            mutant.is_confirmed = true;
+            mutant.is_confirmed = !has_failed_control;
         }
-        Ok(!report.failed_control.is_empty())
+        Ok(has_failed_control)
     }
 
     /// The mutants of open classes that are not killed.

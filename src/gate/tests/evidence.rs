@@ -268,6 +268,33 @@ fn a_time_out_whose_tests_were_left_out_of_its_second_run_kills_nothing() {
 }
 
 #[test]
+fn a_confirmed_time_out_is_run_again_once_a_test_was_left_out() {
+    let bed = Bed::new();
+    let (k, s, t, skip) = ("KILLED", "SURVIVED", "TIMED_OUT", "SKIP");
+    let skip5 = [skip; 5];
+    let after5 =
+        |control, statuses: [&'static str; 5]| beside(control, &[skip5, statuses].concat());
+    let red = || after5(OTHER_FAILED, [skip, s, k, s, s]);
+    let script = |again| {
+        vec![
+            beside(PASSED, &[[k; 5], [t, t, s, s, s]].concat()),
+            after5(PASSED, [t, s, skip, skip, skip]),
+            // The search, its controls, these in one JVM at a time, the search without the test that failed, and its controls.
+            red(),
+            red(),
+            red(),
+            after5(PASSED, [skip, s, k, s, s]),
+            after5(PASSED, [skip, skip, k, skip, skip]),
+            after5(PASSED, [again, skip, skip, skip, skip]),
+        ]
+    };
+    let (weak, _) = bed.play_with(&own_first(), script(s));
+    assert!(is_fail(&weak.verdict, "is 60% (6/10)"), "{weak:?}");
+    let (good, _) = bed.play_with(&own_first(), script(t));
+    assert_eq!(good.verdict, Verdict::Pass, "{good:?}");
+}
+
+#[test]
 fn more_tests_could_lower_a_score_without_the_mutants_that_none_reaches_so_all_run_at_once() {
     let bed = Bed::new();
     let ignoring = GateSettings {

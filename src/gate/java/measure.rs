@@ -137,7 +137,11 @@ impl Ladder<'_> {
     /// Runs a tier, and its deciding time-outs a second time; true if it must run again without tests that failed in a control.
     fn run_tier_once(&mut self, tier: &PitRun) -> Result<bool, GateAbort> {
         let is_first = self.asked.is_empty() && self.merged.classes.is_empty();
-        let has_controls = is_first || tier.name == NEAR || self.session.is_quick(&tier.tests);
+        // What other modules find may let kills decide that would not suffice here.
+        let has_controls = is_first
+            || tier.name == NEAR
+            || self.session.module.is_part()
+            || self.session.is_quick(&tier.tests);
         let aim = if has_controls {
             Aim::Judge
         } else {
@@ -175,16 +179,26 @@ impl Ladder<'_> {
                 has_failed_control = self.check_with_controls(tier)?;
             }
         }
-        if has_failed_control {
-            // The test that fails there may be the one that confirmed a time-out.
-            self.merged
-                .mutants_mut()
-                .for_each(|mutant| mutant.is_confirmed = false);
-            if self.is_open() || self.session.module.is_part() {
-                return Ok(true);
+        loop {
+            if has_failed_control {
+                self.doubt_timeouts();
+                if self.is_open() || self.session.module.is_part() {
+                    return Ok(true);
+                }
+            }
+            has_failed_control = self.recheck_timeouts(tier)?;
+            if !has_failed_control {
+                return Ok(false);
             }
         }
-        Ok(self.recheck_timeouts(tier)? && self.is_open())
+    }
+
+    /// Forgets which time-outs this module confirmed: a test that failed in a control may be the one that did.
+    fn doubt_timeouts(&mut self) {
+        for mutant in self.merged.mutants_mut() {
+            mutant.is_confirmed = false;
+        }
+        self.session.module.count_earlier_modules(&mut self.merged);
     }
 
     /// Runs controls with the kills of a search, as far as a pass would rest on them: first next to the test classes that killed,
@@ -250,11 +264,10 @@ impl Ladder<'_> {
         let note = format!("time-outs of the tier {} that decide", tier.name);
         let report = self.session.run_pit(run, &note)?;
         self.merged.merge_later(&report, Aim::Judge);
-        let has_failed_control = !report.failed_control.is_empty();
         for (_, mutant) in self.merged.unconfirmed_in(&deciding) {
-            mutant.is_confirmed = !has_failed_control;
+            mutant.is_confirmed = true;
         }
-        Ok(has_failed_control)
+        Ok(!report.failed_control.is_empty())
     }
 
     /// The mutants of open classes that are not killed.

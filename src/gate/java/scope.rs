@@ -228,22 +228,23 @@ impl Sorter<'_> {
     ) {
         let mut homes = BTreeSet::new();
         let mut remark = None;
+        let folder = source_folder(&path.to_text());
         for test in tests {
-            let home = self.find_module(test).filter(|(home, _)| {
-                *home == dir || Path::new(test).starts_with(Path::new(home).join("src"))
-            });
-            match home {
-                Some((home, of)) => homes.extend((of == tool).then_some(home)),
-                None if matches!(extent, MutationExtent::Change(_))
-                    && !self.listing.sources.contains(test) =>
-                {
-                    extent = MutationExtent::Class;
-                    remark = Some(format!(
-                        "{class} is judged whole, because the module of its test {} was removed.",
-                        text::line(test, 400)
-                    ));
-                }
-                None => {}
+            let home = self.find_module(test);
+            let home = home.filter(|home| self.holds_sources(&home.0));
+            let has_module = self.listing.sources.contains(test)
+                || source_folder(test) == folder
+                || home
+                    .as_ref()
+                    .is_some_and(|home| home.0 == source_folder(test));
+            if has_module {
+                homes.extend(home.filter(|home| home.1 == tool).map(|home| home.0));
+            } else if matches!(extent, MutationExtent::Change(_)) {
+                extent = MutationExtent::Class;
+                remark = Some(format!(
+                    "{class} is judged whole, because the module of its test {} has no sources any more.",
+                    text::line(test, 400)
+                ));
             }
         }
         if homes.is_empty() {
@@ -318,11 +319,17 @@ impl Sorter<'_> {
                 || self.is_new(&beside) && at_base())
     }
 
+    /// True for a class that the family added, and that no module had before.
     fn is_new(&self, class: &JavaPath) -> bool {
-        let mut changes = self.package.changes.iter();
-        changes.any(|change| {
-            let java = JavaPath::parse_path(&change.path.to_text());
-            change.old.is_none() && java.as_ref() == Some(class)
+        let known = self
+            .listing
+            .sources
+            .iter()
+            .chain(self.listing.entries.keys());
+        let mut files = known.filter(|path| JavaPath::parse_path(path).as_ref() == Some(class));
+        files.all(|path| {
+            let mut changes = self.package.changes.iter();
+            changes.any(|change| change.old.is_none() && change.path.to_text() == **path)
         })
     }
 
@@ -367,4 +374,10 @@ impl Sorter<'_> {
             why: why.to_owned(),
         });
     }
+}
+
+/// The folder with the `src/` of a file.
+fn source_folder(path: &str) -> String {
+    let folder = path.split_once("/src/").map(|(folder, _)| folder);
+    folder.unwrap_or_default().to_owned()
 }

@@ -276,6 +276,19 @@ fn a_time_out_that_a_module_has_confirmed_counts_in_the_modules_after_it() {
         let weak = play(s);
         assert!(is_fail(&weak.verdict, "is 60% (3/5)"), "{weak:?}");
     }
+    // A test that fails in a control of the second module has confirmed nothing in the first.
+    for file in [
+        "src/test/java/OtherTest.java",
+        "target/test-classes/OtherTest.class",
+    ] {
+        fs_err::write(bed.folder.path().join("p/unit").join(file), "").unwrap();
+    }
+    let red = || beside(OTHER_FAILED, &[s, s, s, k, s]);
+    let again = || beside(PASSED, &["SKIP", "SKIP", "SKIP", k, s]);
+    let mut script = runs(&[&[k, k, t, s, s], &confirm(t)]);
+    script.extend([red(), red(), again(), again()]);
+    let (passed, _) = bed.play_request(&request, &settings(), script);
+    assert_eq!(passed.verdict, Verdict::Pass, "{passed:?}");
 }
 
 #[test]

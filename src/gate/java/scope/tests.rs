@@ -594,6 +594,15 @@ fn a_test_stands_for_the_class_in_its_own_package_where_several_have_the_name() 
     let package = &mut new.request.packages[0];
     package.tests_at_base.push(RepoPath::parse(own));
     assert_eq!(new.targets(), [":a.Price", ":b.Price"], "the test is older");
+    let before = "old/src/main/java/b/Price.java";
+    new.listing
+        .entries
+        .insert(before.to_owned(), PathEntry::Absent);
+    assert_eq!(
+        new.targets(),
+        [":b.Price"],
+        "the class was in another module"
+    );
     let mut gone = Case::new(&[POM, own], &[a]);
     gone.listing.entries.insert(b.to_owned(), PathEntry::Absent);
     assert_eq!(
@@ -648,30 +657,31 @@ fn a_class_is_judged_in_the_module_of_its_tests_if_its_own_has_none() {
 }
 
 #[test]
-fn a_class_keeps_the_score_of_an_emptied_module_and_is_judged_whole_for_a_removed_one() {
+fn a_class_whose_tests_were_in_a_module_without_sources_is_judged_whole() {
     let foo = "core/src/main/java/Foo.java";
     let own = "core/src/test/java/FooTest.java";
     let other = "it/src/test/java/FooTest.java";
-    let emptied =
-        Case::new(&["pom.xml", "core/pom.xml", "it/pom.xml", own], &[foo]).weakened(other);
-    assert_eq!(
-        emptied.targets(),
-        ["core:Foo", "it:Foo"],
-        "nothing is left there"
-    );
-    let judged = |case: Case| {
+    let judged = |others: &[&str], by_command| {
+        let mut case = Case::new(others, &[foo]).weakened(other).changed_line(foo);
+        case.by_command = by_command;
+        assert_eq!(case.targets(), ["core:Foo"], "{others:?}");
         let module = case.scope_of(ScopeKind::Auto).modules.remove(0);
         (module.targets[0].extent.clone(), module.remarks.concat())
     };
-    let by_change = (MutationExtent::Change(vec![(2, 2)]), String::new());
-    assert_eq!(judged(emptied.changed_line(foo)), by_change);
-    let removed = Case::new(&["pom.xml", "core/pom.xml", own], &[foo]).weakened(other);
-    assert_eq!(removed.targets(), ["core:Foo"], "its module is gone");
-    let told = format!("Foo is judged whole, because the module of its test {other} was removed.");
-    assert_eq!(
-        judged(removed.changed_line(foo)),
-        (MutationExtent::Class, told)
+    let told = format!(
+        "Foo is judged whole, because the module of its test {other} has no sources any more."
     );
+    let whole = (MutationExtent::Class, told);
+    let emptied = ["pom.xml", "core/pom.xml", "it/pom.xml", own];
+    assert_eq!(judged(&emptied, false), whole);
+    assert_eq!(judged(&["pom.xml", "core/pom.xml", own], false), whole);
+    let around = ["build.gradle", own, "src/main/java/Root.java"];
+    assert_eq!(
+        judged(&around, true),
+        whole,
+        "a module above it is another one"
+    );
+
     let below = [
         "app/src/main/java/Foo.java",
         "app/src/test/java/FooTest.java",
@@ -679,7 +689,17 @@ fn a_class_keeps_the_score_of_an_emptied_module_and_is_judged_whole_for_a_remove
     let odd = Case::new(&[POM], &below[..1])
         .weakened(below[1])
         .changed_line(below[0]);
-    assert_eq!(judged(odd), by_change, "the module's sources are elsewhere");
+    let target = odd
+        .scope_of(ScopeKind::Auto)
+        .modules
+        .remove(0)
+        .targets
+        .remove(0);
+    assert_eq!(
+        target.extent,
+        MutationExtent::Change(vec![(2, 2)]),
+        "its sources are elsewhere"
+    );
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod names;
 mod tests;
 
 pub(crate) use listing::{BUILD_FILES, Listing, list_package};
+use names::source_folder;
 pub(crate) use names::{JavaPath, LANGUAGES, TestNames, is_identifier};
 
 use super::classes::{is_class, is_java};
@@ -228,15 +229,13 @@ impl Sorter<'_> {
     ) {
         let mut homes = BTreeSet::new();
         let mut remark = None;
-        let folder = source_folder(&path.to_text());
+        let file = path.to_text();
         for test in tests {
             let home = self.find_module(test);
             let home = home.filter(|home| self.holds_sources(&home.0));
             let has_module = self.listing.sources.contains(test)
-                || source_folder(test) == folder
-                || home
-                    .as_ref()
-                    .is_some_and(|home| home.0 == source_folder(test));
+                || source_folder(test) == source_folder(&file)
+                || home.as_ref().map(|home| home.0.as_str()) == source_folder(test);
             if has_module {
                 homes.extend(home.filter(|home| home.1 == tool).map(|home| home.0));
             } else if matches!(extent, MutationExtent::Change(_)) {
@@ -374,10 +373,4 @@ impl Sorter<'_> {
             why: why.to_owned(),
         });
     }
-}
-
-/// The folder with the `src/` of a file.
-fn source_folder(path: &str) -> String {
-    let folder = path.split_once("/src/").map(|(folder, _)| folder);
-    folder.unwrap_or_default().to_owned()
 }

@@ -682,6 +682,25 @@ fn a_class_whose_tests_were_in_a_module_without_sources_is_judged_whole() {
         "a module above it is another one"
     );
 
+    let [deep, gone] = [
+        "src/core/src/main/java/Foo.java",
+        "src/it/src/test/java/FooTest.java",
+    ];
+    let case = Case::new(&["pom.xml", "src/core/pom.xml"], &[deep])
+        .weakened(gone)
+        .changed_line(deep);
+    let target = case
+        .scope_of(ScopeKind::Auto)
+        .modules
+        .remove(0)
+        .targets
+        .remove(0);
+    assert_eq!(
+        target.extent,
+        MutationExtent::Class,
+        "modules below a folder `src`"
+    );
+
     let below = [
         "app/src/main/java/Foo.java",
         "app/src/test/java/FooTest.java",

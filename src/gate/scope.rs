@@ -91,7 +91,7 @@ pub(crate) struct Module {
     /// Changed Java files that exist and are not production code by their paths. Only the build shows whether it compiles them into
     /// production.
     pub(crate) unplaced: BTreeSet<String>,
-    /// Tests in other modules are asked about its targets as well.
+    /// Other modules have tests of its targets, too.
     pub(crate) shares_targets: bool,
     /// The family changed a build file of the package.
     pub(crate) build_changed: bool,

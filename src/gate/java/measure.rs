@@ -137,7 +137,7 @@ impl Ladder<'_> {
     /// Runs a tier, and its deciding time-outs a second time; true if it must run again without tests that failed in a control.
     fn run_tier_once(&mut self, tier: &PitRun) -> Result<bool, GateAbort> {
         let is_first = self.asked.is_empty() && self.merged.classes.is_empty();
-        // What other modules find may let kills decide that would not suffice here.
+        // Kills that do not suffice here may decide together with those of other modules.
         let has_controls = is_first
             || tier.name == NEAR
             || self.session.module.is_part()

@@ -298,8 +298,8 @@ impl Sorter<'_> {
         tests.filter(|test| self.is_test_of(test, class)).collect()
     }
 
-    /// By its name; where classes of several packages have that name, a test stands for the one beside it. A test that is older
-    /// than the class beside it stands for both.
+    /// By its name. Where classes of several packages have that name, a test belongs to the one beside it, and to both if it is
+    /// older than that one.
     fn is_test_of(&self, test: &str, class: &JavaPath) -> bool {
         let Some(java) = JavaPath::parse_path(test).filter(|java| java.test) else {
             return false;
@@ -308,14 +308,11 @@ impl Sorter<'_> {
             folder: java.folder,
             ..class.clone()
         };
-        let at_base = || {
-            let mut tests = self.package.tests_at_base.iter();
-            tests.any(|before| before.to_text() == test)
-        };
+        let test = RepoPath::from_bytes(test.as_bytes());
         self.names.is_test_of(&java.stem, &class.stem)
             && (beside == *class
                 || !self.classes.contains(&beside)
-                || self.is_new(&beside) && at_base())
+                || self.is_new(&beside) && self.package.tests_at_base.contains(&test))
     }
 
     /// True for a class that the family added, and that no module had before.

@@ -129,11 +129,10 @@ impl PitReport {
     /// The report as if each time-out that is not confirmed had this status.
     fn with_timeouts_as(&self, status: MutantStatus) -> Self {
         let mut report = self.clone();
-        for mutant in report
-            .mutants_mut()
-            .filter(|mutant| mutant.is_unconfirmed())
-        {
-            mutant.set_status(status);
+        for mutant in report.mutants_mut() {
+            if mutant.is_unconfirmed() {
+                mutant.set_status(status);
+            }
         }
         report
     }

@@ -144,7 +144,7 @@ impl CountedMutants {
     }
 }
 
-/// What two runs with different tests say of one mutant. Only a kill says more than a time-out.
+/// The status of a mutant after two runs with different tests. Only a kill replaces a time-out.
 fn join_statuses(before: MutantStatus, later: MutantStatus) -> MutantStatus {
     use MutantStatus::{Killed, MemoryError, NoCoverage, RunError, Survived, TimedOut};
     match (before, later) {

@@ -661,12 +661,15 @@ fn a_class_whose_tests_were_in_a_module_without_sources_is_judged_whole() {
     let foo = "core/src/main/java/Foo.java";
     let own = "core/src/test/java/FooTest.java";
     let other = "it/src/test/java/FooTest.java";
+    let extent_of = |case: Case| {
+        let module = case.scope_of(ScopeKind::Auto).modules.remove(0);
+        (module.targets[0].extent.clone(), module.remarks.concat())
+    };
     let judged = |others: &[&str], by_command| {
         let mut case = Case::new(others, &[foo]).weakened(other).changed_line(foo);
         case.by_command = by_command;
         assert_eq!(case.targets(), ["core:Foo"], "{others:?}");
-        let module = case.scope_of(ScopeKind::Auto).modules.remove(0);
-        (module.targets[0].extent.clone(), module.remarks.concat())
+        extent_of(case)
     };
     let told = format!(
         "Foo is judged whole, because the module of its test {other} has no sources any more."
@@ -689,14 +692,8 @@ fn a_class_whose_tests_were_in_a_module_without_sources_is_judged_whole() {
     let case = Case::new(&["pom.xml", "src/core/pom.xml"], &[deep])
         .weakened(gone)
         .changed_line(deep);
-    let target = case
-        .scope_of(ScopeKind::Auto)
-        .modules
-        .remove(0)
-        .targets
-        .remove(0);
     assert_eq!(
-        target.extent,
+        extent_of(case).0,
         MutationExtent::Class,
         "modules below a folder `src`"
     );
@@ -708,14 +705,8 @@ fn a_class_whose_tests_were_in_a_module_without_sources_is_judged_whole() {
     let odd = Case::new(&[POM], &below[..1])
         .weakened(below[1])
         .changed_line(below[0]);
-    let target = odd
-        .scope_of(ScopeKind::Auto)
-        .modules
-        .remove(0)
-        .targets
-        .remove(0);
     assert_eq!(
-        target.extent,
+        extent_of(odd).0,
         MutationExtent::Change(vec![(2, 2)]),
         "its sources are elsewhere"
     );

@@ -217,8 +217,8 @@ fn all_tests_of_each_module_run_where_a_class_must_keep_a_score_that_several_mod
     );
 }
 
-#[test]
-fn time_outs_of_a_module_that_decide_about_several_are_run_again_alone() {
+/// Returns a package with a `Foo` and a test of its own in each of two modules, and a request that changed both.
+fn two_of_one_name() -> (Bed, GateRequest) {
     let bed = in_modules();
     let package = bed.folder.path().join("p");
     for file in ["src/main/java/Foo.java", "target/classes/Foo.class"] {
@@ -243,6 +243,12 @@ fn time_outs_of_a_module_that_decide_about_several_are_run_again_alone() {
     other.path = RepoPath::parse("it/src/main/java/Foo.java");
     changes[0].path = RepoPath::parse("core/src/main/java/Foo.java");
     changes.push(other);
+    (bed, request)
+}
+
+#[test]
+fn time_outs_of_a_module_that_decide_about_several_are_run_again_alone() {
+    let (bed, request) = two_of_one_name();
     let (k, s, t) = ("KILLED", "SURVIVED", "TIMED_OUT");
     let first: &[&str] = &[k, k, k, k, k, k, k, t, t, t];
     let alone: &[&str] = &[
@@ -258,6 +264,43 @@ fn time_outs_of_a_module_that_decide_about_several_are_run_again_alone() {
     // Each module's class is a unit of its own, though both have one name.
     let (weak, _) = bed.play_request(&request, &settings(), runs(&[&[k, s], &[k; 9]]));
     assert!(is_fail(&weak.verdict, "is 50% (1/2)"), "{weak:?}");
+}
+
+#[test]
+fn kills_that_a_failed_control_took_from_a_module_that_passes_are_sought_again_for_the_others() {
+    let (bed, request) = two_of_one_name();
+    for file in [
+        "src/test/java/OtherTest.java",
+        "target/test-classes/OtherTest.class",
+    ] {
+        fs_err::write(bed.folder.path().join("p/core").join(file), "").unwrap();
+    }
+    let nested = report(&["KILLED"; 2]).replace(r#"["Foo","#, r#"["Foo$In","#);
+    let outer = report(&["KILLED"; 8]);
+    let controls = r#"["Foo","SURVIVED",["",""]],["Foo$In","KILLED",["OtherTest","a(OtherTest)"]]"#;
+    let red = || Pit {
+        control: controls,
+        ..pit(OK, "", Some(&format!("{outer},{nested}")))
+    };
+    let again = Pit {
+        control: r#"["Foo$In","SURVIVED",["",""]]"#,
+        ..pit(OK, "", Some(&nested))
+    };
+    let weak = beside(PASSED, &[&["KILLED"; 6][..], &["SURVIVED"; 4]].concat());
+    let by_task = GateSettings {
+        per: Per::Task,
+        threshold: 80,
+        ..settings()
+    };
+    let (passed, commands) = bed.play_request(&request, &by_task, vec![red(), red(), again, weak]);
+    assert_eq!(passed.verdict, Verdict::Pass, "{passed:?}");
+    let kept = option(&commands[2], "kept").unwrap();
+    assert_eq!(kept.matches("M\tFoo$In\t").count(), 2, "{kept}");
+    assert_eq!(
+        option(&commands[2], "options"),
+        Some("O\tmutants\n"),
+        "no search: what it kills may decide with the kills of others"
+    );
 }
 
 #[test]

@@ -5,6 +5,7 @@ import com.sun.source.util.JavacTask;
 import com.sun.source.util.TreeScanner;
 import java.io.*;
 import java.lang.instrument.ClassFileTransformer;
+import java.lang.reflect.Field;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.*;
@@ -194,12 +195,12 @@ public final class RalphPlugin {
             return kept;
         }
 
-        /** So large that every processor has work, and that no JVM is started for a handful; and a control. */
+        /** One unit for each processor, but none for a handful of mutants: the JVM of a unit takes seconds to start. One more for the control. */
         private void chooseUnitSize(int mutants) {
             int threads = options.getNumberOfThreads();
             if (threads > 1 && options.getMutationUnitSize() != 1) {
                 int fewest = input.isOn("search") ? 8 : 32;
-                int size = 1 + Math.max(fewest, Math.min(200, mutants / (2 * threads)));
+                int size = 1 + Math.max(fewest, Math.min(200, (mutants + threads - 1) / threads));
                 options.setMutationUnitSize(Math.max(options.getMutationUnitSize(), size));
             }
         }
@@ -423,6 +424,9 @@ public final class RalphPlugin {
 
     static final class WithControl implements Mutater {
 
+        /** Class loaders that PIT gives a mutant to before its own: those that have defined the mutated class. */
+        private static final Map<?, ?> LOADERS = knownLoaders();
+
         private final Mutater own;
         private final ClassByteArraySource source;
 
@@ -431,8 +435,22 @@ public final class RalphPlugin {
             this.source = source;
         }
 
+        /** None in a PIT that keeps them elsewhere. */
+        private static Map<?, ?> knownLoaders() {
+            try {
+                Class<?> keeper = Class.forName("org.pitest.mutationtest.execute.CatchNewClassLoadersTransformer");
+                Field loaders = keeper.getDeclaredField("CLASS_LOADERS");
+                loaders.setAccessible(true);
+                return (Map<?, ?>) loaders.get(null);
+            } catch (ReflectiveOperationException error) {
+                return new HashMap<>();
+            }
+        }
+
         @Override
         public Mutant getMutation(MutationIdentifier id) {
+            // PIT's own is among them, and defining a class a second time takes longer than its tests.
+            LOADERS.remove(RalphPlugin.class.getClassLoader());
             byte[] unchanged = source.getBytes(id.getClassName().asJavaName()).orElseThrow();
             boolean isControl = Controls.isControl(id);
             Mutant mutant = isControl ? new Mutant(new MutationDetails(id, "", "", 0, 0), unchanged) : own.getMutation(id);

@@ -72,7 +72,21 @@ fn project(foo_test: &str, other_test: &str) -> Project {
 }
 
 fn the_recorded_results_are_what_pit_writes() {
-    check("judged.json", &mut project(FOO_TEST, OTHER_TEST));
+    let mut judged = project(FOO_TEST, OTHER_TEST);
+    let logs = tempfile::tempdir().unwrap();
+    let log = logs.path().join("%p").display().to_string();
+    let args = &mut judged.settings.jvm_args;
+    args.push(format!("-Xlog:redefine+class+load:file={log}"));
+    check("judged.json", &mut judged);
+    let mut defined = String::new();
+    for log in fs_err::read_dir(logs.path()).unwrap() {
+        defined += &fs_err::read_to_string(log.unwrap().path()).unwrap();
+    }
+    assert_eq!(
+        defined.matches("redefined name=com.acme.Foo").count(),
+        9,
+        "once for each of seven mutants that a test reaches and two controls: {defined}"
+    );
     let red = FOO_TEST.replace("assertEquals(6", "assertEquals(7");
     check("red.json", &mut project(&red, OTHER_TEST));
     let died = FOO_TEST.replace("assertEquals(6,", "Runtime.getRuntime().halt(3 +");

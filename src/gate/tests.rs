@@ -177,7 +177,8 @@ impl Spawn for Script {
             let told = fs_err::read(self.root.join("maven.log")).unwrap_or_default();
             fs_err::write(&spec.stdout, told)?;
             let is_red = after("-Dtest=").is_some() && self.root.join("maven.red").exists();
-            return Ok(Box::new(Played(if is_red { BAD } else { OK })));
+            let is_broken = spec.cwd.join("maven.broken").exists();
+            return Ok(Box::new(Played(if is_red || is_broken { BAD } else { OK })));
         };
         let next = self
             .pit

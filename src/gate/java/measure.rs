@@ -329,6 +329,7 @@ impl ModuleContext<'_> {
         for (class, counted) in &merged.classes {
             let earlier = earlier.entry(self.key_of(class)).or_default();
             earlier.floor = counted.floor;
+            earlier.is_whole = counted.is_whole;
             // A kill that no control has met proves nothing elsewhere.
             if !merged.uncontrolled.contains(class) {
                 earlier.mutants.clone_from(&counted.mutants);

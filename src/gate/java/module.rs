@@ -15,7 +15,7 @@ use super::package::PackageContext;
 use super::report::top_level;
 use crate::config;
 use crate::gate::files::is_older;
-use crate::gate::scope::{BuildTool, Module, TargetClass};
+use crate::gate::scope::{BuildTool, Module, MutationExtent, TargetClass};
 use crate::gate::verdict::ModuleResult;
 use crate::gate::{Build, GateAbort};
 use crate::mutation::TracePhase;
@@ -72,24 +72,7 @@ pub(crate) fn judge_module(
     context.ports.checkouts.note_build(&build);
     let of_code = built.for_module(module, &context.package.root);
     let Some(built) = &of_code else {
-        let classes = text::names(module.targets.iter().map(|target| target.class.as_str()), 3);
-        result.remarks.push(format!(
-            "The tests of {classes} are in another module ({name}) and do not run for it."
-        ));
-        let mut own = Module {
-            dir: module.code.clone(),
-            ..module.clone()
-        };
-        // Their own module, and each other one with tests of them, may have judged them.
-        own.targets.retain(|target| {
-            let home = module_home(&context.package.root, &module.code);
-            let measured = context.earlier.borrow();
-            !measured.contains_key(&(home, target.class.clone()))
-        });
-        if own.targets.is_empty() {
-            return Ok(());
-        }
-        return judge_module(context, &own, result);
+        return judge_in_own_module(context, module, result);
     };
     let judged = ModuleContext::new(context, module, maven, built)?.score_module(result);
     if !matches!(judged, Err(GateAbort::Error { .. })) {
@@ -104,6 +87,60 @@ pub(crate) fn judge_module(
         return Err(GateAbort::setup(why, hint));
     }
     judged
+}
+
+/// Judges classes in the module that has them, since the tests of this one do not run for them.
+fn judge_in_own_module(
+    context: &PackageContext<'_>,
+    module: &Module,
+    result: &mut ModuleResult,
+) -> Result<(), GateAbort> {
+    let is_lost = ran_before(context, module)?;
+    let classes = text::names(module.targets.iter().map(|target| target.class.as_str()), 3);
+    let consequence = if is_lost {
+        " They did before the task, so it is judged whole."
+    } else {
+        ""
+    };
+    result.remarks.push(format!(
+        "The tests of {classes} are in another module ({}) and do not run for it.{consequence}",
+        context.module_label(&module.dir)
+    ));
+    let mut own = Module {
+        dir: module.code.clone(),
+        ..module.clone()
+    };
+    let home = module_home(&context.package.root, &module.code);
+    own.targets.retain(|target| {
+        let key = (home.clone(), target.class.clone());
+        let mut earlier = context.earlier.borrow_mut();
+        // Their own module, and each other one with tests of them, may have judged them.
+        let is_open = match earlier.get(&key) {
+            Some(known) => is_lost && !known.is_whole,
+            None => true,
+        };
+        if is_lost {
+            earlier.entry(key).or_default().is_whole = true;
+        }
+        is_open
+    });
+    if own.targets.is_empty() {
+        return Ok(());
+    }
+    judge_module(context, &own, result)
+}
+
+/// True if the tests of this module ran at the base for classes of another one that must keep their score.
+fn ran_before(context: &PackageContext<'_>, module: &Module) -> Result<bool, GateAbort> {
+    let mut targets = module.targets.iter();
+    if !targets.any(|target| matches!(target.extent, MutationExtent::Change(_))) {
+        return Ok(false);
+    }
+    let Base::Built(built) = build_base(context, module)? else {
+        return Ok(false);
+    };
+    let (maven, built) = *built;
+    Ok(built.for_module(module, &maven.root).is_some())
 }
 
 /// True for a class file that names a class of PIT or of ralph's plugin.

@@ -195,6 +195,48 @@ fn a_new_module_with_a_test_of_a_class_does_not_free_it_from_the_score_that_it_h
 }
 
 #[test]
+fn a_class_is_judged_whole_where_the_base_of_one_of_its_modules_does_not_build() {
+    let (bed, base) = (in_modules(), in_modules());
+    let (request, auto) = changed_in_core(&bed, &base);
+    let base = base.folder.path().join("p");
+    fs_err::write(base.join("it/maven.broken"), "").unwrap();
+    let (k, s) = ("KILLED", "SURVIVED");
+    let changed = [s, s, s, k, k];
+    let (weak, _) = bed.play_in(
+        &Base(base),
+        &request,
+        &auto,
+        runs(&[&changed, &changed, &[s; 5]]),
+    );
+    assert!(is_fail(&weak.verdict, "is 40% (2/5), below"), "{weak:?}");
+    let told =
+        "The base of p/it cannot be measured, so its classes are judged whole: it does not build.";
+    assert!(weak.remarks.iter().any(|remark| remark == told), "{weak:?}");
+}
+
+#[test]
+fn a_class_is_judged_whole_where_a_module_no_longer_runs_its_tests_for_it() {
+    let (bed, base) = (in_modules(), in_modules());
+    let (request, auto) = changed_in_core(&bed, &base);
+    let package = bed.folder.path().join("p");
+    let base = base.folder.path().join("p");
+    // Only the base has the dependency.
+    let classes = base.join("core/target/classes");
+    fs_err::write(
+        package.join("more.classpath"),
+        format!(":{}", classes.display()),
+    )
+    .unwrap();
+    let (k, s) = ("KILLED", "SURVIVED");
+    let changed = [s, s, s, k, k];
+    let (weak, _) = bed.play_in(&Base(base), &request, &auto, runs(&[&changed, &[s; 5]]));
+    assert!(is_fail(&weak.verdict, "is 40% (2/5), below"), "{weak:?}");
+    let told = "The tests of Foo are in another module (p/it) and do not run for it. \
+        They did before the task, so it is judged whole.";
+    assert!(weak.remarks.iter().any(|remark| remark == told), "{weak:?}");
+}
+
+#[test]
 fn all_tests_of_each_module_run_where_a_class_must_keep_a_score_that_several_modules_made() {
     let (bed, base) = (in_modules(), in_modules());
     let (request, auto) = changed_in_core(&bed, &base);

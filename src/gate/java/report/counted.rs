@@ -109,6 +109,8 @@ pub(crate) struct CountedMutants {
     pub(crate) mutants: BTreeMap<MutantId, CountedMutant>,
     /// The coverage that the class had at the family's base, if that must be kept.
     pub(crate) floor: Option<Coverage>,
+    /// The coverage at the base is unknown, so nothing replaces that of the whole class.
+    pub(crate) is_whole: bool,
 }
 
 impl CountedMutants {
@@ -127,7 +129,12 @@ impl CountedMutants {
                 mutant.is_confirmed |= earlier.is_confirmed;
             }
         }
-        self.floor = self.floor.or(earlier.floor);
+        self.is_whole |= earlier.is_whole;
+        self.floor = if self.is_whole {
+            None
+        } else {
+            self.floor.or(earlier.floor)
+        };
     }
 
     /// Those of them on lines that the family changed.
@@ -190,7 +197,7 @@ mod tests {
             .map(|(index, status)| (id(index), CountedMutant::for_test(status, index % 2 == 0)));
         let counted = CountedMutants {
             mutants: mutants.collect(),
-            floor: None,
+            ..CountedMutants::default()
         };
         let classes = BTreeMap::from([("a.Foo".to_owned(), counted)]);
         PitReport {

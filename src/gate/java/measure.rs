@@ -94,7 +94,7 @@ impl Ladder<'_> {
         if !module.is_part() {
             return tiers::open_classes(module.score_rule(), &module.module.targets, report);
         }
-        // What other modules find may decide about each class.
+        // The kills of other modules may decide about any class.
         let classes = report.classes.iter();
         let left = classes.filter(|(_, counted)| counted.left().next().is_some());
         left.map(|(class, _)| class.clone()).collect()

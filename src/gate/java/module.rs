@@ -97,15 +97,12 @@ fn judge_in_own_module(
 ) -> Result<(), GateAbort> {
     let is_lost = ran_before(context, module)?;
     let classes = text::names(module.targets.iter().map(|target| target.class.as_str()), 3);
-    let consequence = if is_lost {
-        " They did before the task, so it is judged whole."
+    let name = context.module_label(&module.dir);
+    result.remarks.push(if is_lost {
+        format!("The tests of {classes} in another module ({name}) no longer run for it, so it is judged whole.")
     } else {
-        ""
-    };
-    result.remarks.push(format!(
-        "The tests of {classes} are in another module ({}) and do not run for it.{consequence}",
-        context.module_label(&module.dir)
-    ));
+        format!("The tests of {classes} are in another module ({name}) and do not run for it.")
+    });
     let mut own = Module {
         dir: module.code.clone(),
         ..module.clone()
@@ -133,7 +130,9 @@ fn judge_in_own_module(
 /// True if the tests of this module ran at the base for classes of another one that must keep their score.
 fn ran_before(context: &PackageContext<'_>, module: &Module) -> Result<bool, GateAbort> {
     let mut targets = module.targets.iter();
-    if !targets.any(|target| matches!(target.extent, MutationExtent::Change(_))) {
+    let keeps_score = targets.any(|target| matches!(target.extent, MutationExtent::Change(_)));
+    // Only a build file can take a dependency away.
+    if !keeps_score || !module.build_changed {
         return Ok(false);
     }
     let Base::Built(built) = build_base(context, module)? else {

@@ -217,7 +217,13 @@ fn a_class_is_judged_whole_where_the_base_of_one_of_its_modules_does_not_build()
 #[test]
 fn a_class_is_judged_whole_where_a_module_no_longer_runs_its_tests_for_it() {
     let (bed, base) = (in_modules(), in_modules());
-    let (request, auto) = changed_in_core(&bed, &base);
+    let (mut request, auto) = changed_in_core(&bed, &base);
+    let changes = &mut request.packages[0].changes;
+    changes.push(FileChange {
+        path: RepoPath::parse("it/pom.xml"),
+        kind: Kind::Build,
+        ..changes[0].clone()
+    });
     let package = bed.folder.path().join("p");
     let base = base.folder.path().join("p");
     // Only the base has the dependency.
@@ -231,8 +237,8 @@ fn a_class_is_judged_whole_where_a_module_no_longer_runs_its_tests_for_it() {
     let changed = [s, s, s, k, k];
     let (weak, _) = bed.play_in(&Base(base), &request, &auto, runs(&[&changed, &[s; 5]]));
     assert!(is_fail(&weak.verdict, "is 40% (2/5), below"), "{weak:?}");
-    let told = "The tests of Foo are in another module (p/it) and do not run for it. \
-        They did before the task, so it is judged whole.";
+    let told =
+        "The tests of Foo in another module (p/it) no longer run for it, so it is judged whole.";
     assert!(weak.remarks.iter().any(|remark| remark == told), "{weak:?}");
 }
 

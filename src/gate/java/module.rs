@@ -103,27 +103,27 @@ fn judge_in_own_module(
     } else {
         format!("The tests of {classes} are in another module ({name}) and do not run for it.")
     });
-    let mut own = Module {
-        dir: module.code.clone(),
-        ..module.clone()
-    };
     let home = module_home(&context.package.root, &module.code);
-    own.targets.retain(|target| {
+    let mut targets = Vec::new();
+    for target in &module.targets {
         let key = (home.clone(), target.class.clone());
         let mut earlier = context.earlier.borrow_mut();
-        // Their own module, and each other one with tests of them, may have judged them.
-        let is_open = match earlier.get(&key) {
-            Some(known) => is_lost && !known.is_whole,
-            None => true,
-        };
-        if is_lost {
-            earlier.entry(key).or_default().is_whole = true;
+        // Its own module, and each other one with tests of it, may have judged it.
+        let is_judged = earlier.contains_key(&key);
+        let known = earlier.entry(key).or_default();
+        if !is_judged || is_lost && !known.is_whole {
+            targets.push(target.clone());
         }
-        is_open
-    });
-    if own.targets.is_empty() {
+        known.is_whole |= is_lost;
+    }
+    if targets.is_empty() {
         return Ok(());
     }
+    let own = Module {
+        dir: module.code.clone(),
+        targets,
+        ..module.clone()
+    };
     judge_module(context, &own, result)
 }
 

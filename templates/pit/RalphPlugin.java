@@ -442,7 +442,7 @@ public final class RalphPlugin {
                 Field loaders = keeper.getDeclaredField("CLASS_LOADERS");
                 loaders.setAccessible(true);
                 return (Map<?, ?>) loaders.get(null);
-            } catch (ReflectiveOperationException error) {
+            } catch (ReflectiveOperationException | RuntimeException error) {
                 return new HashMap<>();
             }
         }

@@ -129,17 +129,27 @@ fn judge_in_own_module(
 
 /// True if the tests of this module ran at the base for classes of another one that must keep their score.
 fn ran_before(context: &PackageContext<'_>, module: &Module) -> Result<bool, GateAbort> {
-    let mut targets = module.targets.iter();
-    let keeps_score = targets.any(|target| matches!(target.extent, MutationExtent::Change(_)));
+    let targets = module.targets.iter();
+    let keeping = targets.filter(|target| matches!(target.extent, MutationExtent::Change(_)));
     // Only a build file can take a dependency away.
-    if !keeps_score || !module.build_changed {
+    if keeping.clone().next().is_none() || !module.build_changed {
         return Ok(false);
     }
     let Base::Built(built) = build_base(context, module)? else {
         return Ok(false);
     };
     let (maven, built) = *built;
-    Ok(built.for_module(module, &maven.root).is_some())
+    for target in keeping {
+        // A class that is new has no class file at the base.
+        let of_target = Module {
+            targets: vec![target.clone()],
+            ..module.clone()
+        };
+        if built.for_module(&of_target, &maven.root).is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// True for a class file that names a class of PIT or of ralph's plugin.

@@ -195,7 +195,7 @@ public final class RalphPlugin {
             return kept;
         }
 
-        /** One unit for each processor, but none for a handful of mutants: the JVM of a unit takes seconds to start. One more for the control. */
+        /** A unit for each processor, of 32 to 200 mutants (8 in a search), since its JVM takes seconds to start. One more is the control. */
         private void chooseUnitSize(int mutants) {
             int threads = options.getNumberOfThreads();
             if (threads > 1 && options.getMutationUnitSize() != 1) {
@@ -435,7 +435,7 @@ public final class RalphPlugin {
             this.source = source;
         }
 
-        /** None in a PIT that keeps them elsewhere. */
+        /** Returns no loaders if this version of PIT keeps them elsewhere. */
         private static Map<?, ?> knownLoaders() {
             try {
                 Class<?> keeper = Class.forName("org.pitest.mutationtest.execute.CatchNewClassLoadersTransformer");
@@ -449,7 +449,7 @@ public final class RalphPlugin {
 
         @Override
         public Mutant getMutation(MutationIdentifier id) {
-            // PIT's own is among them, and defining a class a second time takes longer than its tests.
+            // PIT gives the mutant to this loader itself. To do so twice takes longer than the tests.
             LOADERS.remove(RalphPlugin.class.getClassLoader());
             byte[] unchanged = source.getBytes(id.getClassName().asJavaName()).orElseThrow();
             boolean isControl = Controls.isControl(id);

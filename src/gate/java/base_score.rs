@@ -76,34 +76,31 @@ pub(crate) fn set_base_scores(
     if base.targets.is_empty() {
         return Ok(());
     }
-    let targets = base.targets.iter().map(|target| &target.class);
-    let why = match build_base(context, module.module)? {
-        Base::Built(built) => match measure_base(context, &base, &built, result)? {
-            Some(floors) => {
-                for class in targets {
-                    if let Some(counted) = report.classes.get_mut(class) {
-                        // A class without a mutant at its base had no score to lose.
-                        counted.floor = Some(floors.get(class).copied().unwrap_or_default());
-                    }
-                }
-                return Ok(());
-            }
-            None => "its tests did not reach it.".to_owned(),
-        },
-        Base::Absent => "there is none.".to_owned(),
+    let mut is_whole = false;
+    let floors = match build_base(context, module.module)? {
+        Base::Built(built) => measure_base(context, &base, &built, result)?
+            .ok_or_else(|| "its tests did not reach it.".to_owned()),
+        Base::Absent => Err("there is none.".to_owned()),
         Base::Unusable(why) => {
-            for class in targets {
-                if let Some(counted) = report.classes.get_mut(class) {
-                    counted.is_whole = true;
-                }
-            }
-            why
+            is_whole = true;
+            Err(why)
         }
     };
-    result.remarks.push(format!(
-        "The base of {} cannot be measured, so its classes are judged whole: {why}",
-        module.module_label()
-    ));
+    for target in &base.targets {
+        if let Some(counted) = report.classes.get_mut(&target.class) {
+            counted.is_whole = is_whole;
+            if let Ok(floors) = &floors {
+                // A class without a mutant at its base had no score to lose.
+                counted.floor = Some(floors.get(&target.class).copied().unwrap_or_default());
+            }
+        }
+    }
+    if let Err(why) = floors {
+        result.remarks.push(format!(
+            "The base of {} cannot be measured, so its classes are judged whole: {why}",
+            module.module_label()
+        ));
+    }
     Ok(())
 }
 

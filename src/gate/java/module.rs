@@ -95,7 +95,7 @@ fn judge_in_own_module(
     module: &Module,
     result: &mut ModuleResult,
 ) -> Result<(), GateAbort> {
-    let is_lost = ran_before(context, module)?;
+    let is_lost = had_class_at_base(context, module)?;
     let classes = text::names(module.targets.iter().map(|target| target.class.as_str()), 3);
     let name = context.module_label(&module.dir);
     result.remarks.push(if is_lost {
@@ -127,29 +127,22 @@ fn judge_in_own_module(
     judge_module(context, &own, result)
 }
 
-/// True if the tests of this module ran at the base for classes of another one that must keep their score.
-fn ran_before(context: &PackageContext<'_>, module: &Module) -> Result<bool, GateAbort> {
-    let targets = module.targets.iter();
-    let keeping = targets.filter(|target| matches!(target.extent, MutationExtent::Change(_)));
+/// True if this module had a class of another one, which must keep its score, on its class path at the base.
+fn had_class_at_base(context: &PackageContext<'_>, module: &Module) -> Result<bool, GateAbort> {
+    let mut keeping = module.targets.clone();
+    keeping.retain(|target| matches!(target.extent, MutationExtent::Change(_)));
     // Only a build file can take a dependency away.
-    if keeping.clone().next().is_none() || !module.build_changed {
+    if keeping.is_empty() || !module.build_changed {
         return Ok(false);
     }
     let Base::Built(built) = build_base(context, module)? else {
         return Ok(false);
     };
     let (maven, built) = *built;
-    for target in keeping {
-        // A class that is new has no class file at the base.
-        let of_target = Module {
-            targets: vec![target.clone()],
-            ..module.clone()
-        };
-        if built.for_module(&of_target, &maven.root).is_some() {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    let home = module_home(&maven.root, &module.code);
+    // A new class has no class file at the base.
+    let mut keeping = keeping.iter();
+    Ok(keeping.any(|target| built.find_classes(&home, &target.class).is_some()))
 }
 
 /// True for a class file that names a class of PIT or of ralph's plugin.

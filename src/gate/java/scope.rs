@@ -46,8 +46,9 @@ fn sort_changes(
     scope: &mut GateScope,
 ) {
     let package = &request.packages[index];
-    let known = listing.sources.iter().chain(listing.entries.keys());
-    let classes = known.filter_map(|path| JavaPath::parse_path(path));
+    let classes = listing
+        .known_paths()
+        .filter_map(|path| JavaPath::parse_path(path));
     let mut sorter = Sorter {
         request,
         package,
@@ -298,8 +299,8 @@ impl Sorter<'_> {
         tests.filter(|test| self.is_test_of(test, class)).collect()
     }
 
-    /// By its name. Where classes of several packages have that name, a test belongs to the one beside it, and to both if it is
-    /// older than that one.
+    /// True for a test of this class, by its name. If several packages have a class of that name, a test belongs to the one in its own
+    /// package, and to both if it is older than that one.
     fn is_test_of(&self, test: &str, class: &JavaPath) -> bool {
         let Some(java) = JavaPath::parse_path(test).filter(|java| java.test) else {
             return false;
@@ -317,11 +318,7 @@ impl Sorter<'_> {
 
     /// True for a class that the family added, and that no module had before.
     fn is_new(&self, class: &JavaPath) -> bool {
-        let known = self
-            .listing
-            .sources
-            .iter()
-            .chain(self.listing.entries.keys());
+        let known = self.listing.known_paths();
         let mut files = known.filter(|path| JavaPath::parse_path(path).as_ref() == Some(class));
         files.all(|path| {
             let mut changes = self.package.changes.iter();

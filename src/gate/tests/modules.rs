@@ -233,12 +233,28 @@ fn a_class_is_judged_whole_where_a_module_no_longer_runs_its_tests_for_it() {
         format!(":{}", classes.display()),
     )
     .unwrap();
+    // A new class with a test there, which comes first, has no class file at the base.
+    for file in [
+        "it/src/test/java/AaaTest.java",
+        "it/target/test-classes/AaaTest.class",
+    ] {
+        fs_err::write(package.join(file), "").unwrap();
+    }
+    let source = "core/src/main/java/Aaa.java";
+    fs_err::write(package.join(source), "class Aaa { }").unwrap();
+    let class = class_file("Aaa", 0x20, b"\0\x01\0\x03\0\0\0\x02\0\x04", "Aaa.java");
+    fs_err::write(package.join("core/target/classes/Aaa.class"), class).unwrap();
+    let new = FileChange {
+        path: RepoPath::parse(source),
+        old: None,
+        ..changes[0].clone()
+    };
+    changes.insert(0, new);
     let (k, s) = ("KILLED", "SURVIVED");
     let changed = [s, s, s, k, k];
     let (weak, _) = bed.play_in(&Base(base), &request, &auto, runs(&[&changed, &[s; 5]]));
     assert!(is_fail(&weak.verdict, "is 40% (2/5), below"), "{weak:?}");
-    let told =
-        "The tests of Foo in another module (p/it) no longer run for it, so it is judged whole.";
+    let told = "The tests of Aaa, Foo in another module (p/it) no longer run for it, so it is judged whole.";
     assert!(weak.remarks.iter().any(|remark| remark == told), "{weak:?}");
 }
 

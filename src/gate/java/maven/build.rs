@@ -62,17 +62,21 @@ impl Built {
             return Some(self.clone());
         }
         let home = module_home(package, &module.code);
-        let class = format!("{}.class", module.targets.first()?.class.replace('.', "/"));
+        let classes = self.find_classes(&home, &module.targets.first()?.class)?;
         let mut built = self.clone();
-        built
-            .project
-            .classes
-            .clone_from(self.classpath.iter().find(|entry| {
-                Path::new(entry).starts_with(&home) && Path::new(entry).join(&class).is_file()
-            })?);
+        built.project.classes.clone_from(classes);
         built.project.sources = home.join("src/main/java").display().to_string();
         built.classpath.push(self.project.classes.clone());
         Some(built)
+    }
+
+    /// The entry of the class path below this folder that holds a class (dotted name).
+    pub(crate) fn find_classes(&self, home: &Path, class: &str) -> Option<&String> {
+        let file = format!("{}.class", class.replace('.', "/"));
+        let mut below = self.classpath.iter();
+        below.find(|entry| {
+            Path::new(entry).starts_with(home) && Path::new(entry).join(&file).is_file()
+        })
     }
 }
 

@@ -31,6 +31,13 @@ pub(crate) struct Listing {
     pub(crate) entries: BTreeMap<String, PathEntry>,
 }
 
+impl Listing {
+    /// The paths of sources, and those that changed.
+    pub(crate) fn known_paths(&self) -> impl Iterator<Item = &String> {
+        self.sources.iter().chain(self.entries.keys())
+    }
+}
+
 /// Reads the folder of a package.
 pub(crate) fn list_package(package: &GatePackage) -> Result<Listing, GateAbort> {
     let mut listing = Listing {

@@ -343,7 +343,7 @@ impl Bed {
         let report = run_gate(request, settings, &ports);
         assert!(
             spawn.pit.lock().unwrap().is_empty(),
-            "runs of PIT that were expected did not come"
+            "runs of PIT that were expected did not come: {report:?}"
         );
         let commands = spawn.commands.into_inner().unwrap();
         (
@@ -1293,7 +1293,7 @@ fn a_file_of_the_base_that_cannot_be_read_gives_no_verdict_and_without_a_base_cl
     let (whole, _) = bed.play_request(&request, &auto, vec![pit()]);
     assert!(is_fail(&whole.verdict, "is 40% (2/5)"), "{whole:?}");
     assert!(
-        whole.remarks[0].contains("its classes are judged whole: there is none."),
+        whole.remarks[0].contains("there is none. A class without a score there is judged whole."),
         "{whole:?}"
     );
 

@@ -91,7 +91,7 @@ pub(crate) struct ModuleResult {
     /// Classes with mutants.
     pub(crate) judged: Vec<JudgedClass>,
     /// Targets with nothing to mutate, by name.
-    pub(crate) nothing: Vec<String>,
+    pub(crate) nothing: BTreeSet<String>,
     /// Failures and errors.
     pub(crate) aborts: Vec<GateAbort>,
     /// Targets that a failure among the aborts belongs to, `<package>/<path>`.
@@ -230,7 +230,7 @@ fn decide_verdict(
     aborts: &[GateAbort],
     reached: bool,
     scope: &GateScope,
-    nothing: &[String],
+    nothing: &BTreeSet<String>,
 ) -> Verdict {
     let mut errors = Vec::new();
     let mut reasons: Vec<String> = Vec::new();
@@ -273,7 +273,7 @@ fn decide_verdict(
     }
 }
 
-fn skip_reason(scope: &GateScope, nothing: &[String]) -> String {
+fn skip_reason(scope: &GateScope, nothing: &BTreeSet<String>) -> String {
     let left = scope.left_out.iter();
     let left: Vec<String> = left
         .map(|left| format!("{} ({})", left.file, left.why))
@@ -337,7 +337,7 @@ mod tests {
         let setup = || stopped(GateAbort::setup("No Maven.".to_owned(), "Install it."));
         let fail = || stopped(GateAbort::fail("Red.".to_owned()));
         let skip = || ModuleResult {
-            nothing: vec!["I".to_owned()],
+            nothing: BTreeSet::from(["I".to_owned()]),
             ..ModuleResult::default()
         };
         let pass = || judged("A", 7, 3);

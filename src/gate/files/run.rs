@@ -444,7 +444,7 @@ impl ModuleResult {
             .filter(|mutant| lines.is_none_or(|lines| is_among(lines, mutant.line)))
             .collect();
         if counted.is_empty() {
-            self.nothing.push(target.class.clone());
+            self.nothing.insert(target.class.clone());
             return;
         }
         if counted
@@ -456,7 +456,7 @@ impl ModuleResult {
                 target.class,
                 counted.len()
             ));
-            self.nothing.push(target.class.clone());
+            self.nothing.insert(target.class.clone());
             return;
         }
         let tally: Tally = counted.iter().map(|mutant| mutant.status).collect();

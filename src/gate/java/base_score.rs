@@ -13,8 +13,8 @@ use super::report::{MutantId, PitReport};
 use crate::gate::scope::{BuildTool, Module, MutationExtent};
 use crate::gate::verdict::ModuleResult;
 use crate::gate::{GateAbort, GatePackage};
-use crate::mutation::{Coverage, MutantStatus};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::mutation::MutantStatus;
+use std::collections::BTreeSet;
 
 /// Raised when what is remembered changes its meaning.
 const VERSION: &str = "5";
@@ -61,56 +61,61 @@ pub(crate) fn build_base<'a>(
     }
 }
 
-/// Gives every class that is judged by its change the score it must keep.
+/// Leaves the score that each class judged by its change must keep to the modules with tests of it: what tests of this module and
+/// of earlier ones killed at the base. True if those of this module ran for such a class.
 pub(crate) fn set_base_scores(
-    module: &ModuleContext<'_>,
-    report: &mut PitReport,
+    context: &PackageContext<'_>,
+    module: &Module,
     result: &mut ModuleResult,
-) -> Result<(), GateAbort> {
-    let context = module.context;
-    let mut base = module.module.clone();
+) -> Result<bool, GateAbort> {
+    let mut base = module.clone();
     // The family did not change it there.
     base.build_changed = false;
-    base.targets
-        .retain(|target| matches!(target.extent, MutationExtent::Change(_)));
+    base.targets.retain(|target| {
+        matches!(target.extent, MutationExtent::Change(_))
+            && !context.findings(module, &target.class).is_whole
+    });
     if base.targets.is_empty() {
-        return Ok(());
+        return Ok(false);
     }
-    let mut is_whole = false;
-    let floors = match build_base(context, module.module)? {
-        Base::Built(built) => measure_base(context, &base, &built, result)?
-            .ok_or_else(|| "its tests did not reach it.".to_owned()),
-        Base::Absent => Err("there is none.".to_owned()),
+    let why = match build_base(context, module)? {
+        Base::Built(built) => match measure_base(context, &base, &built, result)? {
+            Some(report) => {
+                for target in &base.targets {
+                    let counted = report.classes.get(&target.class);
+                    let no_coverage = context.settings.no_coverage;
+                    let floor =
+                        counted.map(|counted| counted.tally().coverage_at_worst(no_coverage));
+                    // A class without a mutant at its base had no score to lose.
+                    context.findings(module, &target.class).floor = Some(floor.unwrap_or_default());
+                }
+                return Ok(true);
+            }
+            None => "its tests did not reach it.".to_owned(),
+        },
+        Base::Absent => "there is none.".to_owned(),
         Base::Unusable(why) => {
-            is_whole = true;
-            Err(why)
+            for target in &base.targets {
+                let mut findings = context.findings(module, &target.class);
+                (findings.is_whole, findings.floor) = (true, None);
+            }
+            why
         }
     };
-    for target in &base.targets {
-        if let Some(counted) = report.classes.get_mut(&target.class) {
-            counted.is_whole = is_whole;
-            if let Ok(floors) = &floors {
-                // A class without a mutant at its base had no score to lose.
-                counted.floor = Some(floors.get(&target.class).copied().unwrap_or_default());
-            }
-        }
-    }
-    if let Err(why) = floors {
-        result.remarks.push(format!(
-            "The base of {} cannot be measured, so its classes are judged whole: {why}",
-            module.module_label()
-        ));
-    }
-    Ok(())
+    result.remarks.push(format!(
+        "The base of {} cannot be measured: {why} A class without a score there is judged whole.",
+        context.module_label(&module.dir)
+    ));
+    Ok(false)
 }
 
-/// The coverage of each target at the base; `None` if the module's tests did not reach its code there.
+/// The base as tests of this module and of earlier ones judge it; `None` if this module's did not reach the code there.
 fn measure_base(
     context: &PackageContext<'_>,
     base: &Module,
     (maven, built): &(Maven<'_>, Built),
     result: &mut ModuleResult,
-) -> Result<Option<BTreeMap<String, Coverage>>, GateAbort> {
+) -> Result<Option<PitReport>, GateAbort> {
     let Some(built) = built.for_module(base, &maven.root) else {
         return Ok(None);
     };
@@ -153,11 +158,7 @@ fn measure_base(
     }
     module.count_earlier_modules(&mut report);
     module.leave_to_later_modules(&report);
-    let floors = report.classes.into_iter().map(|(class, counted)| {
-        let tally = counted.tally();
-        (class, tally.coverage_at_worst(context.settings.no_coverage))
-    });
-    Ok(Some(floors.collect()))
+    Ok(Some(report))
 }
 
 /// A digest of the files in the directories of its classes, and of all else that affects the scores.

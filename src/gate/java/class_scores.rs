@@ -37,7 +37,7 @@ impl ModuleResult {
     ) {
         for target in targets {
             let Some(counted) = report.classes.get(&target.class) else {
-                self.nothing.push(match target.extent {
+                self.nothing.insert(match target.extent {
                     MutationExtent::Lines(_) => format!("the changed lines of {}", target.class),
                     _ => target.class.clone(),
                 });

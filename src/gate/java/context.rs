@@ -8,7 +8,7 @@ use super::package::PackageContext;
 use super::report::Owners;
 use super::scope::JavaPath;
 use crate::gate::commands::file_name;
-use crate::gate::scope::{Module, MutationExtent, TargetClass};
+use crate::gate::scope::{Module, TargetClass};
 use crate::gate::{GateAbort, GatePackage, score_rule};
 use crate::mutation::{Per, Rule};
 use std::collections::BTreeSet;
@@ -144,10 +144,8 @@ impl<'a> ModuleContext<'a> {
 
     /// True if what other modules find takes part in the verdict on this one's classes.
     pub(crate) fn is_part(&self) -> bool {
-        let mut targets = self.module.targets.iter();
-        let shares_score = self.module.shares_targets
-            && targets.any(|target| matches!(target.extent, MutationExtent::Change(_)));
-        shares_score || self.score_rule().per != Per::Class && !self.context.sole_module
+        self.module.shares_targets
+            || self.score_rule().per != Per::Class && !self.context.sole_module
     }
 
     /// True for a line of a target's file (by its bare name) that the family changed, where that is known.

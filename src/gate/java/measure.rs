@@ -7,7 +7,7 @@
 use super::base_score;
 use super::context::ModuleContext;
 use super::coverage_map::{CoverageMap, ModuleState};
-use super::maven::{digest_parts, module_home};
+use super::maven::digest_parts;
 use super::pit::{FULL_TIMEOUT, PitRun, PitSession};
 use super::report::{Aim, MutantId, PitReport, top_level};
 use super::scope::TestNames;
@@ -20,7 +20,6 @@ use crate::gate::verdict::ModuleResult;
 use crate::mutation::{MutantStatus, NoCoverage};
 use crate::source::text;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
 impl ModuleContext<'_> {
     /// Runs PIT over the module's targets.
@@ -177,8 +176,8 @@ impl Ladder<'_> {
         if is_first {
             self.merged = report;
             let PitSession { module, result, .. } = &mut self.session;
-            base_score::set_base_scores(module, &mut self.merged, result)?;
-            self.session.module.count_earlier_modules(&mut self.merged);
+            base_score::set_base_scores(module.context, module.module, result)?;
+            module.count_earlier_modules(&mut self.merged);
         } else {
             self.merged.merge_later(&report, aim);
             if !has_controls {
@@ -247,7 +246,7 @@ impl Ladder<'_> {
     fn recheck_timeouts(&mut self, tier: &PitRun) -> Result<bool, GateAbort> {
         let module = self.session.module;
         let targets = &module.module.targets;
-        let deciding: BTreeSet<String> = if module.is_part() || module.module.shares_targets {
+        let deciding: BTreeSet<String> = if module.is_part() {
             self.merged.classes.keys().cloned().collect()
         } else {
             tiers::hanging_on_timeouts(module.score_rule(), targets, &self.merged)
@@ -315,32 +314,22 @@ impl Ladder<'_> {
 impl ModuleContext<'_> {
     /// Counts what tests in earlier modules have found out about the same classes.
     pub(crate) fn count_earlier_modules(&self, merged: &mut PitReport) {
-        let earlier = self.context.earlier.borrow();
         for (class, counted) in &mut merged.classes {
-            if let Some(earlier) = earlier.get(&self.key_of(class)) {
-                counted.join_earlier(earlier);
-            }
+            counted.join_earlier(&self.context.findings(self.module, class));
         }
     }
 
     /// Leaves the sum to the next module.
     pub(crate) fn leave_to_later_modules(&self, merged: &PitReport) {
-        let mut earlier = self.context.earlier.borrow_mut();
-        for (class, counted) in &merged.classes {
-            let earlier = earlier.entry(self.key_of(class)).or_default();
-            earlier.floor = counted.floor;
-            earlier.is_whole = counted.is_whole;
+        for target in &self.module.targets {
+            let mut findings = self.context.findings(self.module, &target.class);
             // A kill that no control has met proves nothing elsewhere.
-            if !merged.uncontrolled.contains(class) {
-                earlier.mutants.clone_from(&counted.mutants);
+            if !merged.uncontrolled.contains(&target.class)
+                && let Some(counted) = merged.classes.get(&target.class)
+            {
+                findings.mutants.clone_from(&counted.mutants);
             }
         }
-    }
-
-    /// Modules may have classes of one name.
-    fn key_of(&self, class: &str) -> (PathBuf, String) {
-        let home = module_home(&self.maven.root, &self.module.code);
-        (home, class.to_owned())
     }
 
     /// Not all of Surefire's settings reach PIT.

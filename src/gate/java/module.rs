@@ -4,22 +4,22 @@
 //! not whole has no score; a test that fails or ends its JVM is the family's fault only when it is a target's own or the
 //! family changed it.
 
-use super::base_score::{Base, build_base};
+use super::base_score::{Base, build_base, set_base_scores};
 use super::changed_tests;
 use super::class_file::{ClassFile, source_of};
 use super::classes::read_file;
 use super::context::ModuleContext;
 use super::jvm;
-use super::maven::{GRADLE_COMMAND, Maven, module_home};
+use super::maven::{GRADLE_COMMAND, Maven};
 use super::package::PackageContext;
-use super::report::top_level;
+use super::report::{PitReport, top_level};
 use crate::config;
 use crate::gate::files::is_older;
-use crate::gate::scope::{BuildTool, Module, MutationExtent, TargetClass};
+use crate::gate::scope::{BuildTool, Module, TargetClass};
 use crate::gate::verdict::ModuleResult;
 use crate::gate::{Build, GateAbort};
 use crate::mutation::TracePhase;
-use crate::source::{text, top_types};
+use crate::source::{Kind, text, top_types};
 use crate::sys::clock::Stopwatch;
 use memchr::memmem;
 use std::path::Path;
@@ -89,60 +89,44 @@ pub(crate) fn judge_module(
     judged
 }
 
-/// Judges classes in the module that has them, since the tests of this one do not run for them.
+/// Judges classes in the module that has them, since the tests of this one do not run for them. What these tests killed at the
+/// base is part of the score to keep.
 fn judge_in_own_module(
     context: &PackageContext<'_>,
     module: &Module,
     result: &mut ModuleResult,
 ) -> Result<(), GateAbort> {
-    let is_lost = had_class_at_base(context, module)?;
-    let classes = text::names(module.targets.iter().map(|target| target.class.as_str()), 3);
-    let name = context.module_label(&module.dir);
-    result.remarks.push(if is_lost {
-        format!("The tests of {classes} in another module ({name}) no longer run for it, so it is judged whole.")
-    } else {
-        format!("The tests of {classes} are in another module ({name}) and do not run for it.")
-    });
-    let home = module_home(&context.package.root, &module.code);
-    let mut targets = Vec::new();
-    for target in &module.targets {
-        let key = (home.clone(), target.class.clone());
-        let mut earlier = context.earlier.borrow_mut();
-        // Its own module, and each other one with tests of it, may have judged it.
-        let is_judged = earlier.contains_key(&key);
-        let known = earlier.entry(key).or_default();
-        if !is_judged || is_lost && !known.is_whole {
-            targets.push(target.clone());
+    let targets = module.targets.iter().cloned();
+    let (judged, left): (Vec<_>, Vec<_>) =
+        targets.partition(|target| context.is_judged(module, &target.class));
+    let mut changes = context.package.changes.iter();
+    // Sources alone take no dependency away.
+    let may_have_run = changes.any(|change| matches!(change.kind, Kind::Build | Kind::Other));
+    let ran = may_have_run && set_base_scores(context, module, result)?;
+    result.remarks.push(format!(
+        "The tests of {} in another module ({}) {} for it.",
+        text::names(module.targets.iter().map(|target| target.class.as_str()), 3),
+        context.module_label(&module.dir),
+        if ran { "no longer run" } else { "do not run" }
+    ));
+    // Their scores may have become too low.
+    let mut report = PitReport::default();
+    for target in &judged {
+        let findings = context.findings(module, &target.class).clone();
+        if !findings.mutants.is_empty() {
+            report.classes.insert(target.class.clone(), findings);
         }
-        known.is_whole |= is_lost;
     }
-    if targets.is_empty() {
+    result.add_scores(&judged, &report, context.package);
+    if left.is_empty() {
         return Ok(());
     }
     let own = Module {
         dir: module.code.clone(),
-        targets,
+        targets: left,
         ..module.clone()
     };
     judge_module(context, &own, result)
-}
-
-/// True if this module had a class of another one, which must keep its score, on its class path at the base.
-fn had_class_at_base(context: &PackageContext<'_>, module: &Module) -> Result<bool, GateAbort> {
-    let mut keeping = module.targets.clone();
-    keeping.retain(|target| matches!(target.extent, MutationExtent::Change(_)));
-    // Only a build file can take a dependency away.
-    if keeping.is_empty() || !module.build_changed {
-        return Ok(false);
-    }
-    let Base::Built(built) = build_base(context, module)? else {
-        return Ok(false);
-    };
-    let (maven, built) = *built;
-    let home = module_home(&maven.root, &module.code);
-    // A new class has no class file at the base.
-    let mut keeping = keeping.iter();
-    Ok(keeping.any(|target| built.find_classes(&home, &target.class).is_some()))
 }
 
 /// True for a class file that names a class of PIT or of ralph's plugin.

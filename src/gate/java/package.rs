@@ -4,9 +4,10 @@ use super::report::CountedMutants;
 use crate::config::GateSettings;
 use crate::gate::commands::Commands;
 use crate::gate::disk_cache::DiskCache;
+use crate::gate::scope::Module;
 use crate::gate::{GatePackage, GatePorts, GateRequest};
 use crate::source::text;
-use std::cell::RefCell;
+use std::cell::{RefCell, RefMut};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -36,6 +37,24 @@ impl PackageContext<'_> {
     /// The facts of this kind in ralph's cache.
     pub(crate) fn disk_cache(&self, kind: &str) -> DiskCache {
         DiskCache::of_kind(&self.request.cache, kind)
+    }
+
+    /// The findings of tests in earlier modules about a class.
+    pub(crate) fn findings(&self, module: &Module, class: &str) -> RefMut<'_, CountedMutants> {
+        RefMut::map(self.earlier.borrow_mut(), |earlier| {
+            earlier.entry(self.key_of(module, class)).or_default()
+        })
+    }
+
+    /// True if an earlier module judged a class.
+    pub(crate) fn is_judged(&self, module: &Module, class: &str) -> bool {
+        let earlier = self.earlier.borrow();
+        earlier.contains_key(&self.key_of(module, class))
+    }
+
+    /// Modules may have classes of one name.
+    fn key_of(&self, module: &Module, class: &str) -> (PathBuf, String) {
+        (self.package.root.join(&module.code), class.to_owned())
     }
 
     /// The name of a module in a sentence.

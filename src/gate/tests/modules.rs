@@ -1,7 +1,7 @@
 //! Verdicts on what several modules of a package have to do with.
 
 use super::*;
-use crate::mutation::Per;
+use crate::mutation::{NoCoverage, Per};
 
 /// Returns a package whose `Foo` is in one module and has a test of its own in each of two others.
 fn in_modules() -> Bed {
@@ -122,8 +122,7 @@ fn a_class_is_judged_once_where_other_modules_with_tests_of_its_name_do_not_use_
     assert_eq!(judged.verdict, Verdict::Pass, "{judged:?}");
     assert_eq!(commands.len(), 1);
     for module in ["it", "unit"] {
-        let told =
-            format!("The tests of Foo are in another module (p/{module}) and do not run for it.");
+        let told = format!("The tests of Foo in another module (p/{module}) do not run for it.");
         assert!(judged.remarks.contains(&told), "{judged:?}");
     }
 }
@@ -202,60 +201,63 @@ fn a_class_is_judged_whole_where_the_base_of_one_of_its_modules_does_not_build()
     fs_err::write(base.join("it/maven.broken"), "").unwrap();
     let (k, s) = ("KILLED", "SURVIVED");
     let changed = [s, s, s, k, k];
-    let (weak, _) = bed.play_in(
-        &Base(base),
-        &request,
-        &auto,
-        runs(&[&changed, &changed, &[s; 5]]),
-    );
+    let (weak, _) = bed.play_in(&Base(base), &request, &auto, runs(&[&changed, &changed]));
     assert!(is_fail(&weak.verdict, "is 40% (2/5), below"), "{weak:?}");
-    let told =
-        "The base of p/it cannot be measured, so its classes are judged whole: it does not build.";
+    let told = "The base of p/it cannot be measured: it does not build. A class without a score there is judged whole.";
     assert!(weak.remarks.iter().any(|remark| remark == told), "{weak:?}");
 }
 
-#[test]
-fn a_class_is_judged_whole_where_a_module_no_longer_runs_its_tests_for_it() {
-    let (bed, base) = (in_modules(), in_modules());
-    let (mut request, auto) = changed_in_core(&bed, &base);
+/// A request that changed `Foo` and took it off the class path of both modules with tests of it, by a file of this kind.
+fn without_dependency(bed: &Bed, base: &Bed, kind: Kind) -> (GateRequest, GateSettings) {
+    let (mut request, auto) = changed_in_core(bed, base);
     let changes = &mut request.packages[0].changes;
     changes.push(FileChange {
         path: RepoPath::parse("it/pom.xml"),
-        kind: Kind::Build,
+        kind,
         ..changes[0].clone()
     });
-    let package = bed.folder.path().join("p");
-    let base = base.folder.path().join("p");
     // Only the base has the dependency.
-    let classes = base.join("core/target/classes");
+    let classes = base.folder.path().join("p/core/target/classes");
     fs_err::write(
-        package.join("more.classpath"),
+        bed.folder.path().join("p/more.classpath"),
         format!(":{}", classes.display()),
     )
     .unwrap();
-    // A new class with a test there, which comes first, has no class file at the base.
-    for file in [
-        "it/src/test/java/AaaTest.java",
-        "it/target/test-classes/AaaTest.class",
-    ] {
-        fs_err::write(package.join(file), "").unwrap();
-    }
-    let source = "core/src/main/java/Aaa.java";
-    fs_err::write(package.join(source), "class Aaa { }").unwrap();
-    let class = class_file("Aaa", 0x20, b"\0\x01\0\x03\0\0\0\x02\0\x04", "Aaa.java");
-    fs_err::write(package.join("core/target/classes/Aaa.class"), class).unwrap();
-    let new = FileChange {
-        path: RepoPath::parse(source),
-        old: None,
-        ..changes[0].clone()
-    };
-    changes.insert(0, new);
+    (request, auto)
+}
+
+#[test]
+fn what_tests_killed_at_the_base_is_to_be_kept_though_they_no_longer_run_for_the_class() {
     let (k, s) = ("KILLED", "SURVIVED");
     let changed = [s, s, s, k, k];
-    let (weak, _) = bed.play_in(&Base(base), &request, &auto, runs(&[&changed, &[s; 5]]));
-    assert!(is_fail(&weak.verdict, "is 40% (2/5), below"), "{weak:?}");
-    let told = "The tests of Aaa, Foo in another module (p/it) no longer run for it, so it is judged whole.";
-    assert!(weak.remarks.iter().any(|remark| remark == told), "{weak:?}");
+    let keeps = "as a whole is 40% (2/5); it was 100% (5/5) before";
+    // By the tests of `it` at the base, those of `core` now and then, and those of `unit` at the base.
+    for (rows, why) in [
+        ([[k; 5], changed, [s; 5], [s; 5]], keeps),
+        ([[s; 5], changed, [s; 5], [k; 5]], keeps),
+        ([[s; 5], changed, [s; 5], [s; 5]], ""),
+    ] {
+        let (bed, base) = (in_modules(), in_modules());
+        // A file that is no build file by its name may take a dependency away.
+        let (request, auto) = without_dependency(&bed, &base, Kind::Other);
+        let rows = rows.each_ref().map(<[_; 5]>::as_slice);
+        let base = Base(base.folder.path().join("p"));
+        let (report, _) = bed.play_in(&base, &request, &auto, runs(&rows));
+        if why.is_empty() {
+            assert_eq!(report.verdict, Verdict::Pass, "{report:?}");
+        } else {
+            assert!(is_fail(&report.verdict, why), "{report:?}");
+        }
+        let told = "The tests of Foo in another module (p/it) no longer run for it.";
+        assert!(report.remarks.contains(&told.to_owned()), "{report:?}");
+    }
+    let (bed, base) = (in_modules(), in_modules());
+    let (request, auto) = without_dependency(&bed, &base, Kind::Build);
+    let base = base.folder.path().join("p");
+    fs_err::write(base.join("unit/maven.broken"), "").unwrap();
+    let rows = runs(&[&[s; 5], &changed, &[s; 5]]);
+    let (whole, _) = bed.play_in(&Base(base), &request, &auto, rows);
+    assert!(is_fail(&whole.verdict, "is 40% (2/5), below"), "{whole:?}");
 }
 
 #[test]
@@ -330,17 +332,23 @@ fn time_outs_of_a_module_that_decide_about_several_are_run_again_alone() {
     assert!(is_fail(&weak.verdict, "is 50% (1/2)"), "{weak:?}");
 }
 
-#[test]
-fn kills_that_a_failed_control_took_from_a_module_that_passes_are_sought_again_for_the_others() {
-    let (bed, request) = two_of_one_name();
+/// Plays a module in which a control takes the two kills of a nested class away, then a second module. Without them the first
+/// passes and the whole does not.
+fn assert_sought_again(
+    bed: &Bed,
+    request: &GateRequest,
+    settings: &GateSettings,
+    (module, first): (&str, &[&str]),
+    second: &[&str],
+) {
     for file in [
         "src/test/java/OtherTest.java",
         "target/test-classes/OtherTest.class",
     ] {
-        fs_err::write(bed.folder.path().join("p/core").join(file), "").unwrap();
+        fs_err::write(bed.folder.path().join("p").join(module).join(file), "").unwrap();
     }
     let nested = report(&["KILLED"; 2]).replace(r#"["Foo","#, r#"["Foo$In","#);
-    let outer = report(&["KILLED"; 8]);
+    let outer = report(first);
     let controls = r#"["Foo","SURVIVED",["",""]],["Foo$In","KILLED",["OtherTest","a(OtherTest)"]]"#;
     let red = || Pit {
         control: controls,
@@ -350,13 +358,12 @@ fn kills_that_a_failed_control_took_from_a_module_that_passes_are_sought_again_f
         control: r#"["Foo$In","SURVIVED",["",""]]"#,
         ..pit(OK, "", Some(&nested))
     };
-    let weak = beside(PASSED, &[&["KILLED"; 6][..], &["SURVIVED"; 4]].concat());
-    let by_task = GateSettings {
-        per: Per::Task,
+    let script = vec![red(), red(), again, beside(PASSED, second)];
+    let settings = GateSettings {
         threshold: 80,
-        ..settings()
+        ..settings.clone()
     };
-    let (passed, commands) = bed.play_request(&request, &by_task, vec![red(), red(), again, weak]);
+    let (passed, commands) = bed.play_request(request, &settings, script);
     assert_eq!(passed.verdict, Verdict::Pass, "{passed:?}");
     let kept = option(&commands[2], "kept").unwrap();
     assert_eq!(kept.matches("M\tFoo$In\t").count(), 2, "{kept}");
@@ -365,6 +372,27 @@ fn kills_that_a_failed_control_took_from_a_module_that_passes_are_sought_again_f
         Some("O\tmutants\n"),
         "no search: what it kills may decide with the kills of others"
     );
+}
+
+#[test]
+fn kills_that_a_failed_control_took_from_a_module_that_passes_are_sought_again_for_the_others() {
+    let (k, s, n) = ("KILLED", "SURVIVED", "NO_COVERAGE");
+    let by_task = GateSettings {
+        per: Per::Task,
+        ..settings()
+    };
+    let (bed, request) = two_of_one_name();
+    let weak = [k, k, k, k, k, k, s, s, s, s];
+    assert_sought_again(&bed, &request, &by_task, ("core", &[k; 8]), &weak);
+
+    let of_reached = GateSettings {
+        no_coverage: NoCoverage::Ignore,
+        ..settings()
+    };
+    let bed = in_modules();
+    let (request, _) = changed_in_core(&bed, &bed);
+    let reaches_less = [k, k, k, k, k, k, k, k, n, n];
+    assert_sought_again(&bed, &request, &of_reached, ("it", &reaches_less), &[s; 10]);
 }
 
 #[test]
@@ -393,7 +421,7 @@ fn a_time_out_that_a_module_has_confirmed_counts_in_the_modules_after_it() {
     let red = || beside(OTHER_FAILED, &[s, s, s, k, s]);
     let again = || beside(PASSED, &["SKIP", "SKIP", "SKIP", k, s]);
     let mut script = runs(&[&[k, k, t, s, s], &confirm(t)]);
-    script.extend([red(), red(), again(), again()]);
+    script.extend([red(), red(), again()]);
     let (passed, _) = bed.play_request(&request, &settings(), script);
     assert_eq!(passed.verdict, Verdict::Pass, "{passed:?}");
 }

@@ -62,21 +62,21 @@ impl Built {
             return Some(self.clone());
         }
         let home = module_home(package, &module.code);
-        let classes = self.find_classes(&home, &module.targets.first()?.class)?;
+        let holds_target = |entry: &&String| {
+            let entry = Path::new(entry);
+            let mut classes = module.targets.iter().map(|target| &target.class);
+            entry.starts_with(&home)
+                && classes.any(|class| {
+                    let file = format!("{}.class", class.replace('.', "/"));
+                    entry.join(file).is_file()
+                })
+        };
+        let classes = self.classpath.iter().find(holds_target)?;
         let mut built = self.clone();
         built.project.classes.clone_from(classes);
         built.project.sources = home.join("src/main/java").display().to_string();
-        built.classpath.push(self.project.classes.clone());
+        built.classpath.push(built.project.classes.clone());
         Some(built)
-    }
-
-    /// The entry of the class path below this folder that holds a class (dotted name).
-    pub(crate) fn find_classes(&self, home: &Path, class: &str) -> Option<&String> {
-        let file = format!("{}.class", class.replace('.', "/"));
-        let mut below = self.classpath.iter();
-        below.find(|entry| {
-            Path::new(entry).starts_with(home) && Path::new(entry).join(&file).is_file()
-        })
     }
 }
 

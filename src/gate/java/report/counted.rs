@@ -109,7 +109,7 @@ pub(crate) struct CountedMutants {
     pub(crate) mutants: BTreeMap<MutantId, CountedMutant>,
     /// The coverage that the class had at the family's base, if that must be kept.
     pub(crate) floor: Option<Coverage>,
-    /// The coverage at the base is unknown, so nothing replaces that of the whole class.
+    /// A part of the coverage at the base is unknown, so that of the whole class decides.
     pub(crate) is_whole: bool,
 }
 
@@ -119,7 +119,7 @@ impl CountedMutants {
         self.mutants.values().map(CountedMutant::status).collect()
     }
 
-    /// Counts what tests of other modules found out before; their score at the base binds where these have none.
+    /// Counts what tests of other modules found out before.
     pub(crate) fn join_earlier(&mut self, earlier: &Self) {
         for (id, mutant) in &mut self.mutants {
             if let Some(earlier) = earlier.mutants.get(id) {
@@ -129,12 +129,7 @@ impl CountedMutants {
                 mutant.is_confirmed |= earlier.is_confirmed;
             }
         }
-        self.is_whole |= earlier.is_whole;
-        self.floor = if self.is_whole {
-            None
-        } else {
-            self.floor.or(earlier.floor)
-        };
+        self.floor = earlier.floor;
     }
 
     /// Those of them on lines that the family changed.

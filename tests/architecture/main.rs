@@ -98,7 +98,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("cli", 10_753),
     ("config", 2_027),
     ("engine", 9_408),
-    ("gate", 9_826),
+    ("gate", 9_854),
     ("git", 6_381),
     ("journal", 432),
     ("lib", 15),

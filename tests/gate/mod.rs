@@ -200,7 +200,7 @@ fn interfaces_records_and_constants_are_skipped_while_their_changed_tests_pass()
     };
     assert_eq!(
         why,
-        "There is nothing to mutate in com.acme.Shape, com.acme.Point, com.acme.Limits."
+        "There is nothing to mutate in com.acme.Limits, com.acme.Point, com.acme.Shape."
     );
 
     let red = "import org.junit.jupiter.api.*; class PointTest { @Test void x() { Assertions.assertEquals(9, new Point(1, 2).x()); } }";

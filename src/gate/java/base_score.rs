@@ -1,6 +1,6 @@
 //! A module as it was before the family's first attempt, and the score that a class had there (config `scope: auto`).
 //!
-//! A class that cannot be measured at its base is judged whole, and a remark says so; what is
+//! A class without a score at its base, or with a part of it unknown, is judged whole, and a remark says why; what is
 //! remembered belongs to exactly these class files, tests and settings; where one of these files cannot be
 //! read there is no verdict.
 
@@ -9,7 +9,8 @@ use super::context::ModuleContext;
 use super::maven::{Built, Maven, digest_parts, module_home};
 use super::package::PackageContext;
 use super::pit::{FULL_TIMEOUT, PitRun, PitSession};
-use super::report::{MutantId, PitReport};
+use super::report::{CountedMutants, MutantId, PitReport};
+use crate::config::TestTiers;
 use crate::gate::scope::{BuildTool, Module, MutationExtent};
 use crate::gate::verdict::ModuleResult;
 use crate::gate::{GateAbort, GatePackage};
@@ -61,52 +62,46 @@ pub(crate) fn build_base<'a>(
     }
 }
 
-/// Leaves the score that each class judged by its change must keep to the modules with tests of it: what tests of this module and
-/// of earlier ones killed at the base. True if those of this module ran for such a class.
+/// Leaves what the tests of a module killed at its base to all modules with tests of the same classes: a class that is judged by
+/// its change must keep that score. Returns the reason if these tests have no part in it.
 pub(crate) fn set_base_scores(
     context: &PackageContext<'_>,
     module: &Module,
     result: &mut ModuleResult,
-) -> Result<bool, GateAbort> {
+) -> Result<Option<&'static str>, GateAbort> {
     let mut base = module.clone();
     // The family did not change it there.
     base.build_changed = false;
-    base.targets.retain(|target| {
-        matches!(target.extent, MutationExtent::Change(_))
-            && !context.findings(module, &target.class).is_whole
-    });
+    base.targets
+        .retain(|target| matches!(target.extent, MutationExtent::Change(_)));
     if base.targets.is_empty() {
-        return Ok(false);
+        return Ok(None);
     }
-    let why = match build_base(context, module)? {
-        Base::Built(built) => match measure_base(context, &base, &built, result)? {
-            Some(report) => {
-                for target in &base.targets {
-                    let counted = report.classes.get(&target.class);
-                    let no_coverage = context.settings.no_coverage;
-                    let floor =
-                        counted.map(|counted| counted.tally().coverage_at_worst(no_coverage));
-                    // A class without a mutant at its base had no score to lose.
-                    context.findings(module, &target.class).floor = Some(floor.unwrap_or_default());
-                }
-                return Ok(true);
-            }
-            None => "its tests did not reach it.".to_owned(),
-        },
-        Base::Absent => "there is none.".to_owned(),
+    let built = match build_base(context, module)? {
+        Base::Built(built) => built,
+        Base::Absent => return Ok(Some("there is none.")),
         Base::Unusable(why) => {
             for target in &base.targets {
-                let mut findings = context.findings(module, &target.class);
-                (findings.is_whole, findings.floor) = (true, None);
+                context.findings(module, &target.class).is_whole = true;
             }
-            why
+            result.remarks.push(format!(
+                "The base of {} cannot be measured, so its classes are judged whole: {why}",
+                context.module_label(&module.dir)
+            ));
+            return Ok(None);
         }
     };
-    result.remarks.push(format!(
-        "The base of {} cannot be measured: {why} A class without a score there is judged whole.",
-        context.module_label(&module.dir)
-    ));
-    Ok(false)
+    let Some(report) = measure_base(context, &base, &built, result)? else {
+        return Ok(Some("its tests did not reach it."));
+    };
+    for target in &base.targets {
+        let counted = report.classes.get(&target.class);
+        // A class without a mutant at its base had no score to lose.
+        let tally = counted.map(CountedMutants::tally).unwrap_or_default();
+        let floor = tally.coverage_at_worst(context.settings.no_coverage);
+        context.findings(module, &target.class).floor = Some(floor);
+    }
+    Ok(None)
 }
 
 /// The base as tests of this module and of earlier ones judge it; `None` if this module's did not reach the code there.
@@ -128,7 +123,10 @@ fn measure_base(
         ..*context
     };
     let module = ModuleContext::new(context, base, maven, &built)?;
-    let tests = module.test_classes()?.asked;
+    let mut tests = module.test_classes()?.asked;
+    if context.settings.tests == TestTiers::Own {
+        tests = &tests & &module.accountable_tests();
+    }
     let disk_cache = context.disk_cache("base-scores");
     let key = score_key(&module, &tests)?;
     let mut report = PitReport::default();

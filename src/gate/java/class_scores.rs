@@ -9,13 +9,13 @@ use crate::mutation::{ClassScore, Floor, MutantStatus};
 use crate::source::text;
 use std::collections::BTreeSet;
 
-/// The score of a target: of its changed lines where the score at its base binds the class as a whole.
+/// The score of a target: of its changed lines where the score at its base is known and binds the class as a whole.
 pub(crate) fn score_target(target: &TargetClass, counted: &CountedMutants) -> ClassScore {
     ClassScore {
         package: target.package.clone(),
         path: target.path.clone(),
         class: target.class.clone(),
-        tally: if counted.floor.is_some() {
+        tally: if counted.floor.is_some() && !counted.is_whole {
             counted.changed_tally()
         } else {
             counted.tally()

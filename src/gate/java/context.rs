@@ -8,9 +8,9 @@ use super::package::PackageContext;
 use super::report::Owners;
 use super::scope::JavaPath;
 use crate::gate::commands::file_name;
-use crate::gate::scope::{Module, TargetClass};
+use crate::gate::scope::{Module, MutationExtent, TargetClass};
 use crate::gate::{GateAbort, GatePackage, score_rule};
-use crate::mutation::{Per, Rule};
+use crate::mutation::{NoCoverage, Per, Rule};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -142,9 +142,13 @@ impl<'a> ModuleContext<'a> {
         score_rule(self.context.settings)
     }
 
-    /// True if what other modules find takes part in the verdict on this one's classes.
+    /// True if what other modules find takes part in the verdict on this one's classes. A class that need not keep a score passes by
+    /// the tests of one module, unless more tests can lower its own score.
     pub(crate) fn is_part(&self) -> bool {
-        self.module.shares_targets
+        let mut targets = self.module.targets.iter();
+        let may_fall_elsewhere = self.score_rule().no_coverage == NoCoverage::Ignore
+            || targets.any(|target| matches!(target.extent, MutationExtent::Change(_)));
+        self.module.shares_targets && may_fall_elsewhere
             || self.score_rule().per != Per::Class && !self.context.sole_module
     }
 

@@ -27,6 +27,7 @@ impl ModuleContext<'_> {
         &self,
         result: &mut ModuleResult,
     ) -> Result<PitReport, GateAbort> {
+        self.context.note_judged(self.module);
         let TestClasses { asked, left_out } = self.test_classes()?;
         self.remark_what_pit_is_not_given(&left_out, result)?;
         let mut ladder = Ladder {
@@ -176,8 +177,11 @@ impl Ladder<'_> {
         if is_first {
             self.merged = report;
             let PitSession { module, result, .. } = &mut self.session;
-            base_score::set_base_scores(module.context, module.module, result)?;
+            let why = base_score::set_base_scores(module.context, module.module, result)?;
             module.count_earlier_modules(&mut self.merged);
+            if let Some(why) = why {
+                self.remark_missing_base(why);
+            }
         } else {
             self.merged.merge_later(&report, aim);
             if !has_controls {
@@ -196,6 +200,22 @@ impl Ladder<'_> {
                 return Ok(false);
             }
         }
+    }
+
+    /// Says that the module's tests have no part in the score to keep, and what follows if that is known.
+    fn remark_missing_base(&mut self, why: &str) {
+        let PitSession { module, result, .. } = &mut self.session;
+        let mut classes = self.merged.classes.values();
+        // A module after this one may have a score of them.
+        let are_whole = !module.module.shares_targets && classes.all(|one| one.floor.is_none());
+        let follows = if are_whole {
+            ", so its classes are judged whole"
+        } else {
+            ""
+        };
+        let label = module.module_label();
+        let remark = format!("The base of {label} cannot be measured{follows}: {why}");
+        result.remarks.push(remark);
     }
 
     /// Forgets which time-outs this module confirmed: a test that failed in a control may be the one that did.
@@ -246,7 +266,7 @@ impl Ladder<'_> {
     fn recheck_timeouts(&mut self, tier: &PitRun) -> Result<bool, GateAbort> {
         let module = self.session.module;
         let targets = &module.module.targets;
-        let deciding: BTreeSet<String> = if module.is_part() {
+        let deciding: BTreeSet<String> = if module.is_part() || module.module.shares_targets {
             self.merged.classes.keys().cloned().collect()
         } else {
             tiers::hanging_on_timeouts(module.score_rule(), targets, &self.merged)
@@ -321,12 +341,10 @@ impl ModuleContext<'_> {
 
     /// Leaves the sum to the next module.
     pub(crate) fn leave_to_later_modules(&self, merged: &PitReport) {
-        for target in &self.module.targets {
-            let mut findings = self.context.findings(self.module, &target.class);
+        for (class, counted) in &merged.classes {
             // A kill that no control has met proves nothing elsewhere.
-            if !merged.uncontrolled.contains(&target.class)
-                && let Some(counted) = merged.classes.get(&target.class)
-            {
+            if !merged.uncontrolled.contains(class) {
+                let mut findings = self.context.findings(self.module, class);
                 findings.mutants.clone_from(&counted.mutants);
             }
         }

@@ -7,7 +7,7 @@
 use super::base_score::{Base, build_base, set_base_scores};
 use super::changed_tests;
 use super::class_file::{ClassFile, source_of};
-use super::classes::read_file;
+use super::classes::{is_java, read_file};
 use super::context::ModuleContext;
 use super::jvm;
 use super::maven::{GRADLE_COMMAND, Maven};
@@ -19,9 +19,10 @@ use crate::gate::scope::{BuildTool, Module, TargetClass};
 use crate::gate::verdict::ModuleResult;
 use crate::gate::{Build, GateAbort};
 use crate::mutation::TracePhase;
-use crate::source::{Kind, text, top_types};
+use crate::source::{text, top_types};
 use crate::sys::clock::Stopwatch;
 use memchr::memmem;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Beginnings of the names of PIT's classes and of those of ralph's plugin.
@@ -96,36 +97,40 @@ fn judge_in_own_module(
     module: &Module,
     result: &mut ModuleResult,
 ) -> Result<(), GateAbort> {
-    let targets = module.targets.iter().cloned();
-    let (judged, left): (Vec<_>, Vec<_>) =
-        targets.partition(|target| context.is_judged(module, &target.class));
-    let mut changes = context.package.changes.iter();
-    // Sources alone take no dependency away.
-    let may_have_run = changes.any(|change| matches!(change.kind, Kind::Build | Kind::Other));
-    let ran = may_have_run && set_base_scores(context, module, result)?;
     result.remarks.push(format!(
-        "The tests of {} in another module ({}) {} for it.",
+        "The tests of {} are in another module ({}) and do not run for it.",
         text::names(module.targets.iter().map(|target| target.class.as_str()), 3),
-        context.module_label(&module.dir),
-        if ran { "no longer run" } else { "do not run" }
+        context.module_label(&module.dir)
     ));
-    // Their scores may have become too low.
-    let mut report = PitReport::default();
-    for target in &judged {
-        let findings = context.findings(module, &target.class).clone();
-        if !findings.mutants.is_empty() {
-            report.classes.insert(target.class.clone(), findings);
-        }
+    let packages = context.request.packages.iter();
+    let mut changes = packages.flat_map(|package| &package.changes);
+    // Changes of Java files alone leave the class path as it was. That these tests never ran for the classes is no news.
+    if changes.any(|change| !is_java(Path::new(&change.path.to_text()))) {
+        set_base_scores(context, module, result)?;
     }
-    result.add_scores(&judged, &report, context.package);
-    if left.is_empty() {
-        return Ok(());
-    }
-    let own = Module {
+    let mut own = Module {
         dir: module.code.clone(),
-        targets: left,
+        targets: Vec::new(),
         ..module.clone()
     };
+    for target in &module.targets {
+        if !context.is_judged(module, &target.class) {
+            own.targets.push(target.clone());
+            continue;
+        }
+        let findings = context.findings(module, &target.class).clone();
+        if !findings.mutants.is_empty() {
+            // The score to keep may have grown since.
+            let report = PitReport {
+                classes: BTreeMap::from([(target.class.clone(), findings)]),
+                ..PitReport::default()
+            };
+            result.add_scores(std::slice::from_ref(target), &report, context.package);
+        }
+    }
+    if own.targets.is_empty() {
+        return Ok(());
+    }
     judge_module(context, &own, result)
 }
 

@@ -8,11 +8,18 @@ use crate::gate::scope::Module;
 use crate::gate::{GatePackage, GatePorts, GateRequest};
 use crate::source::text;
 use std::cell::{RefCell, RefMut};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-/// By the folder of its module and its name, what tests of earlier modules found out about a class.
-pub(crate) type EarlierModules = BTreeMap<(PathBuf, String), CountedMutants>;
+/// The folder of a class's module, and its name: modules may have classes of one name.
+type ClassKey = (PathBuf, String);
+
+/// What the modules of a package that were judged so far found out.
+#[derive(Default)]
+pub(crate) struct EarlierModules {
+    findings: BTreeMap<ClassKey, CountedMutants>,
+    judged: BTreeSet<ClassKey>,
+}
 
 /// A package, how it is to be judged and what that may use.
 #[derive(Clone, Copy)]
@@ -39,21 +46,28 @@ impl PackageContext<'_> {
         DiskCache::of_kind(&self.request.cache, kind)
     }
 
-    /// The findings of tests in earlier modules about a class.
+    /// The findings of tests in earlier modules about a class of this one.
     pub(crate) fn findings(&self, module: &Module, class: &str) -> RefMut<'_, CountedMutants> {
+        let key = self.class_key(module, class);
         RefMut::map(self.earlier.borrow_mut(), |earlier| {
-            earlier.entry(self.key_of(module, class)).or_default()
+            earlier.findings.entry(key).or_default()
         })
     }
 
-    /// True if an earlier module judged a class.
-    pub(crate) fn is_judged(&self, module: &Module, class: &str) -> bool {
-        let earlier = self.earlier.borrow();
-        earlier.contains_key(&self.key_of(module, class))
+    /// Notes that a module begins to judge its classes.
+    pub(crate) fn note_judged(&self, module: &Module) {
+        let classes = module.targets.iter().map(|target| &target.class);
+        let keys = classes.map(|class| self.class_key(module, class));
+        self.earlier.borrow_mut().judged.extend(keys);
     }
 
-    /// Modules may have classes of one name.
-    fn key_of(&self, module: &Module, class: &str) -> (PathBuf, String) {
+    /// True if an earlier module began to judge a class of this one.
+    pub(crate) fn is_judged(&self, module: &Module, class: &str) -> bool {
+        let key = self.class_key(module, class);
+        self.earlier.borrow().judged.contains(&key)
+    }
+
+    fn class_key(&self, module: &Module, class: &str) -> ClassKey {
         (self.package.root.join(&module.code), class.to_owned())
     }
 

@@ -232,17 +232,18 @@ impl Sorter<'_> {
         let mut remark = None;
         let file = path.to_text();
         for test in tests {
+            let folder = source_folder(test);
             let home = self.find_module(test);
             let home = home.filter(|home| self.holds_sources(&home.0));
-            let has_module = self.listing.sources.contains(test)
-                || source_folder(test) == source_folder(&file)
-                || home.as_ref().map(|home| home.0.as_str()) == source_folder(test);
+            let has_module = home.as_ref().map(|home| home.0.as_str()) == folder
+                || folder == source_folder(&file)
+                || self.listing.sources.contains(test) && !self.lost_build_file(folder);
             if has_module {
                 homes.extend(home.filter(|home| home.1 == tool).map(|home| home.0));
             } else if matches!(extent, MutationExtent::Change(_)) {
                 extent = MutationExtent::Class;
                 remark = Some(format!(
-                    "{class} is judged whole, because the module of its test {} has no sources any more.",
+                    "{class} is judged whole, because the module of its test {} has no sources or no build file any more.",
                     text::line(test, 400)
                 ));
             }
@@ -349,6 +350,15 @@ impl Sorter<'_> {
                     .1
             };
             Some((dir.to_str()?.to_owned(), tool))
+        })
+    }
+
+    /// True for a directory whose build file the family removed.
+    fn lost_build_file(&self, dir: Option<&str>) -> bool {
+        let dir = Path::new(dir.unwrap_or_default());
+        BUILD_FILES.iter().any(|(name, _)| {
+            let file = dir.join(name).display().to_string();
+            self.listing.entries.get(&file) == Some(&PathEntry::Absent)
         })
     }
 

@@ -38,7 +38,7 @@ fn a_file_of_the_base_that_cannot_be_read_gives_no_verdict_and_without_a_base_cl
     let (whole, _) = bed.play_request(&request, &auto, vec![pit()]);
     assert!(is_fail(&whole.verdict, "is 40% (2/5)"), "{whole:?}");
     assert!(
-        whole.remarks[0].contains("there is none. A class without a score there is judged whole."),
+        whole.remarks[0].contains("its classes are judged whole: there is none."),
         "{whole:?}"
     );
 
@@ -50,4 +50,20 @@ fn a_file_of_the_base_that_cannot_be_read_gives_no_verdict_and_without_a_base_cl
         is_error(&unread.verdict, "messages.txt", true),
         "{unread:?}"
     );
+}
+
+#[test]
+fn the_score_to_keep_is_that_of_own_tests_where_only_these_are_asked() {
+    let (bed, base) = (Bed::new(), Bed::new());
+    let own = GateSettings {
+        scope: ScopeKind::Auto,
+        tests: TestTiers::Own,
+        ..settings()
+    };
+    let mut request = bed.request();
+    request.packages[0].changes[0].old = Some(Oid::zero());
+    let base = Base(base.folder.path().join("p"));
+    let killed = || pit(OK, "", Some(&report(&["KILLED"; 5])));
+    let (_, commands) = bed.play_in(&base, &request, &own, vec![killed(), killed()]);
+    assert_eq!(asked(&commands), "FooTest | FooTest");
 }

@@ -59,6 +59,18 @@ fn changed_in_core(bed: &Bed, base: &Bed) -> (GateRequest, GateSettings) {
     (request, auto)
 }
 
+/// Adds a test class to a module.
+fn add_test(bed: &Bed, module: &str, name: &str) {
+    for file in [
+        format!("src/test/java/{name}.java"),
+        format!("target/test-classes/{name}.class"),
+    ] {
+        let file = bed.folder.path().join("p").join(module).join(file);
+        fs_err::create_dir_all(file.parent().unwrap()).unwrap();
+        fs_err::write(file, "").unwrap();
+    }
+}
+
 /// One run of PIT for each row of statuses.
 fn runs(rows: &[&[&str]]) -> Vec<Pit> {
     let rows = rows.iter();
@@ -108,21 +120,18 @@ fn a_class_with_tests_of_its_own_in_several_modules_is_judged_by_the_kills_of_al
 #[test]
 fn a_class_is_judged_once_where_other_modules_with_tests_of_its_name_do_not_use_it() {
     let bed = in_modules();
-    let core = bed.folder.path().join("p/core");
-    for file in [
-        "src/test/java/FooTest.java",
-        "target/test-classes/FooTest.class",
-    ] {
-        fs_err::write(core.join(file), "").unwrap();
-    }
+    add_test(&bed, "core", "FooTest");
     let mut request = bed.request();
     request.packages[0].changes[0].path = RepoPath::parse("core/src/main/java/Foo.java");
-    let script = vec![pit(OK, "", Some(&report(&["KILLED"])))];
-    let (judged, commands) = bed.play_request(&request, &settings(), script);
+    let (none, commands) = bed.play_request(&request, &settings(), runs(&[&[]]));
+    let why = "There is nothing to mutate in Foo.".to_owned();
+    assert_eq!((none.verdict, commands.len()), (Verdict::Skip { why }, 1));
+    let (judged, commands) = bed.play_request(&request, &settings(), runs(&[&["KILLED"]]));
     assert_eq!(judged.verdict, Verdict::Pass, "{judged:?}");
     assert_eq!(commands.len(), 1);
     for module in ["it", "unit"] {
-        let told = format!("The tests of Foo in another module (p/{module}) do not run for it.");
+        let told =
+            format!("The tests of Foo are in another module (p/{module}) and do not run for it.");
         assert!(judged.remarks.contains(&told), "{judged:?}");
     }
 }
@@ -201,9 +210,11 @@ fn a_class_is_judged_whole_where_the_base_of_one_of_its_modules_does_not_build()
     fs_err::write(base.join("it/maven.broken"), "").unwrap();
     let (k, s) = ("KILLED", "SURVIVED");
     let changed = [s, s, s, k, k];
-    let (weak, _) = bed.play_in(&Base(base), &request, &auto, runs(&[&changed, &changed]));
+    let script = runs(&[&changed, &changed, &[s; 5]]);
+    let (weak, _) = bed.play_in(&Base(base), &request, &auto, script);
     assert!(is_fail(&weak.verdict, "is 40% (2/5), below"), "{weak:?}");
-    let told = "The base of p/it cannot be measured: it does not build. A class without a score there is judged whole.";
+    let told =
+        "The base of p/it cannot be measured, so its classes are judged whole: it does not build.";
     assert!(weak.remarks.iter().any(|remark| remark == told), "{weak:?}");
 }
 
@@ -248,16 +259,56 @@ fn what_tests_killed_at_the_base_is_to_be_kept_though_they_no_longer_run_for_the
         } else {
             assert!(is_fail(&report.verdict, why), "{report:?}");
         }
-        let told = "The tests of Foo in another module (p/it) no longer run for it.";
+        let told = "The tests of Foo are in another module (p/it) and do not run for it.";
         assert!(report.remarks.contains(&told.to_owned()), "{report:?}");
     }
     let (bed, base) = (in_modules(), in_modules());
-    let (request, auto) = without_dependency(&bed, &base, Kind::Build);
+    let (mut request, auto) = without_dependency(&bed, &base, Kind::Build);
     let base = base.folder.path().join("p");
     fs_err::write(base.join("unit/maven.broken"), "").unwrap();
     let rows = runs(&[&[s; 5], &changed, &[s; 5]]);
-    let (whole, _) = bed.play_in(&Base(base), &request, &auto, rows);
+    let (whole, _) = bed.play_in(&Base(base.clone()), &request, &auto, rows);
     assert!(is_fail(&whole.verdict, "is 40% (2/5), below"), "{whole:?}");
+
+    // Java alone takes no dependency away: they never ran for it.
+    request.packages[0].changes.truncate(1);
+    let rows = runs(&[&changed]);
+    let (passed, _) = bed.play_in(&Base(base), &request, &auto, rows);
+    assert_eq!(passed.verdict, Verdict::Pass, "{passed:?}");
+}
+
+#[test]
+fn a_base_that_does_not_build_takes_no_score_away_that_others_made() {
+    let (bed, base) = (in_modules(), in_modules());
+    let (request, auto) = without_dependency(&bed, &base, Kind::Other);
+    for bed in [&bed, &base] {
+        add_test(bed, "core", "FooTest");
+    }
+    let base = base.folder.path().join("p");
+    for module in ["it", "unit"] {
+        fs_err::write(base.join(module).join("maven.broken"), "").unwrap();
+    }
+    let (k, s) = ("KILLED", "SURVIVED");
+    let rows = runs(&[&[k, k, k, k, s], &[k; 5]]);
+    let (lost, _) = bed.play_in(&Base(base), &request, &auto, rows);
+    let told = "as a whole is 80% (4/5); it was 100% (5/5) before";
+    assert!(is_fail(&lost.verdict, told), "{lost:?}");
+}
+
+#[test]
+fn tests_of_another_module_find_the_production_code_of_their_own() {
+    let (bed, base) = (in_modules(), in_modules());
+    let (request, _) = changed_in_core(&bed, &base);
+    let (_, commands) = bed.play_request(&request, &settings(), runs(&[&["KILLED"][..]; 2]));
+    for (command, module) in commands.iter().zip(["it", "unit"]) {
+        let file = option(command, "classPathFile").unwrap();
+        let classpath = fs_err::read_to_string(file).unwrap();
+        let own = format!("p/{module}/target/classes");
+        assert!(
+            classpath.lines().any(|entry| entry.ends_with(&own)),
+            "{classpath}"
+        );
+    }
 }
 
 #[test]
@@ -265,10 +316,7 @@ fn all_tests_of_each_module_run_where_a_class_must_keep_a_score_that_several_mod
     let (bed, base) = (in_modules(), in_modules());
     let (request, auto) = changed_in_core(&bed, &base);
     for module in ["it", "unit"] {
-        let file = format!("p/{module}/target/test-classes/OtherTest.class");
-        fs_err::write(bed.folder.path().join(file), "").unwrap();
-        let file = format!("p/{module}/src/test/java/OtherTest.java");
-        fs_err::write(bed.folder.path().join(file), "").unwrap();
+        add_test(&bed, module, "OtherTest");
     }
     let base = Base(base.folder.path().join("p"));
     let auto = GateSettings {
@@ -341,12 +389,7 @@ fn assert_sought_again(
     (module, first): (&str, &[&str]),
     second: &[&str],
 ) {
-    for file in [
-        "src/test/java/OtherTest.java",
-        "target/test-classes/OtherTest.class",
-    ] {
-        fs_err::write(bed.folder.path().join("p").join(module).join(file), "").unwrap();
-    }
+    add_test(bed, module, "OtherTest");
     let nested = report(&["KILLED"; 2]).replace(r#"["Foo","#, r#"["Foo$In","#);
     let outer = report(first);
     let controls = r#"["Foo","SURVIVED",["",""]],["Foo$In","KILLED",["OtherTest","a(OtherTest)"]]"#;
@@ -412,16 +455,11 @@ fn a_time_out_that_a_module_has_confirmed_counts_in_the_modules_after_it() {
         assert!(is_fail(&weak.verdict, "is 60% (3/5)"), "{weak:?}");
     }
     // A test that fails in a control of the second module has confirmed nothing in the first.
-    for file in [
-        "src/test/java/OtherTest.java",
-        "target/test-classes/OtherTest.class",
-    ] {
-        fs_err::write(bed.folder.path().join("p/unit").join(file), "").unwrap();
-    }
+    add_test(&bed, "unit", "OtherTest");
     let red = || beside(OTHER_FAILED, &[s, s, s, k, s]);
     let again = || beside(PASSED, &["SKIP", "SKIP", "SKIP", k, s]);
     let mut script = runs(&[&[k, k, t, s, s], &confirm(t)]);
-    script.extend([red(), red(), again()]);
+    script.extend([red(), red(), again(), again()]);
     let (passed, _) = bed.play_request(&request, &settings(), script);
     assert_eq!(passed.verdict, Verdict::Pass, "{passed:?}");
 }

@@ -62,20 +62,15 @@ impl Built {
             return Some(self.clone());
         }
         let home = module_home(package, &module.code);
-        let holds_target = |entry: &&String| {
-            let entry = Path::new(entry);
-            let mut classes = module.targets.iter().map(|target| &target.class);
-            entry.starts_with(&home)
-                && classes.any(|class| {
-                    let file = format!("{}.class", class.replace('.', "/"));
-                    entry.join(file).is_file()
-                })
-        };
-        let classes = self.classpath.iter().find(holds_target)?;
+        let file = format!("{}.class", module.targets.first()?.class.replace('.', "/"));
+        let mut below = self.classpath.iter().map(Path::new);
+        let classes =
+            below.find(|entry| entry.starts_with(&home) && entry.join(&file).is_file())?;
         let mut built = self.clone();
-        built.project.classes.clone_from(classes);
+        built.project.classes = classes.display().to_string();
         built.project.sources = home.join("src/main/java").display().to_string();
-        built.classpath.push(built.project.classes.clone());
+        // Its own production code, which its tests may use, is like any other on the class path.
+        built.classpath.push(self.project.classes.clone());
         Some(built)
     }
 }

@@ -109,7 +109,7 @@ pub(crate) struct CountedMutants {
     pub(crate) mutants: BTreeMap<MutantId, CountedMutant>,
     /// The coverage that the class had at the family's base, if that must be kept.
     pub(crate) floor: Option<Coverage>,
-    /// A part of the coverage at the base is unknown, so that of the whole class decides.
+    /// It may have had more coverage at the base, so all mutants decide, not only those on changed lines.
     pub(crate) is_whole: bool,
 }
 
@@ -130,6 +130,7 @@ impl CountedMutants {
             }
         }
         self.floor = earlier.floor;
+        self.is_whole = earlier.is_whole;
     }
 
     /// Those of them on lines that the family changed.

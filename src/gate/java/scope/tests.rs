@@ -672,12 +672,17 @@ fn a_class_whose_tests_were_in_a_module_without_sources_is_judged_whole() {
         extent_of(case)
     };
     let told = format!(
-        "Foo is judged whole, because the module of its test {other} has no sources any more."
+        "Foo is judged whole, because the module of its test {other} has no sources or no build file any more."
     );
     let whole = (MutationExtent::Class, told);
     let emptied = ["pom.xml", "core/pom.xml", "it/pom.xml", own];
     assert_eq!(judged(&emptied, false), whole);
     assert_eq!(judged(&["pom.xml", "core/pom.xml", own], false), whole);
+    let mut left = Case::new(&["pom.xml", "core/pom.xml", own, other], &[foo]).changed_line(foo);
+    left.listing
+        .entries
+        .insert("it/pom.xml".to_owned(), PathEntry::Absent);
+    assert_eq!(extent_of(left), whole, "nothing builds what is left");
     let around = ["build.gradle", own, "src/main/java/Root.java"];
     assert_eq!(
         judged(&around, true),

@@ -50,8 +50,8 @@ pub struct GateRequest {
     pub packages: Vec<GatePackage>,
     /// `<package>/<path>` of each class that was a target of this gate before.
     pub former_targets: BTreeSet<String>,
-    /// `<package>/<path>` of each production file that was changed since a FAIL.
-    pub changed_since_fail: BTreeSet<String>,
+    /// `<package>/<path>` of each file that was changed since a FAIL; `None` if the gate has not failed since it passed.
+    pub changed_since_fail: Option<BTreeSet<String>>,
     /// TEST-FIRST left no enabled test method.
     pub no_tests_written: bool,
     /// A FAIL would block a family, so it must be that of all tests.
@@ -82,7 +82,10 @@ impl GateRequest {
         let full = change.full_path();
         self.no_tests_written
             || self.former_targets.contains(&full)
-            || self.changed_since_fail.contains(&full)
+            || self
+                .changed_since_fail
+                .as_ref()
+                .is_some_and(|changed| changed.contains(&full))
             || package
                 .tests_at_base
                 .iter()

@@ -15,6 +15,10 @@ use crate::source::{Kind, text};
 use serde::Serialize;
 use std::time::Duration;
 
+/// The next step where the work is gone that a gate failed on.
+const RESTORE: &str =
+    "Do the work so that the gate can judge it; that it is not needed is for a person to say.";
+
 /// Runs a gate. Never panics, never fails: every problem becomes a verdict.
 #[tracing::instrument(target = "gate", skip_all, fields(gate = request.name))]
 pub fn run_gate(
@@ -22,7 +26,7 @@ pub fn run_gate(
     settings: &GateSettings,
     ports: &GatePorts<'_>,
 ) -> GateReport {
-    let report = if let Some(argv) = &settings.run {
+    let mut report = if let Some(argv) = &settings.run {
         run_command(request, settings, argv, ports)
     } else {
         match MutationEngine::of_gate(&request.name)[..] {
@@ -30,6 +34,15 @@ pub fn run_gate(
             ref several => measure_each(several, request, settings, ports),
         }
     };
+    // Otherwise to undo the work would be a way out of a FAIL.
+    if request.changed_since_fail.is_some()
+        && let Verdict::Skip { why } = &report.verdict
+    {
+        let reason = format!("This gate failed, and now it has nothing to judge: {why}");
+        report.verdict = Verdict::Fail {
+            reasons: vec![reason, RESTORE.to_owned()],
+        };
+    }
     tracing::info!(target: "gate", verdict = report.verdict.word(), "judged");
     report
 }

@@ -150,7 +150,7 @@ pub fn gate_order(
         accumulated: covered_changes(spec, key),
         changes,
         former_targets: known.targets,
-        changed_since_fail: since_fail.unwrap_or_default(),
+        changed_since_fail: since_fail,
         no_tests_written: hierarchy::covered(spec, key)
             .into_iter()
             .any(|family| wrote_no_tests(spec, family)),

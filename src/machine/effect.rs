@@ -228,8 +228,8 @@ pub struct GateOrder {
     pub changes: Option<Vec<FileChange>>,
     /// Classes that an earlier run of this gate judged, `<package>/<path>`.
     pub former_targets: BTreeSet<String>,
-    /// Files that changed since the gate failed, `<package>/<path>`.
-    pub changed_since_fail: BTreeSet<String>,
+    /// Files that changed since the gate failed, `<package>/<path>`; `None` if it has not failed since it passed.
+    pub changed_since_fail: Option<BTreeSet<String>>,
     /// TEST-FIRST left no enabled test method.
     pub no_tests_written: bool,
     /// A FAIL would block one of the families: no rework is left.

@@ -1,6 +1,7 @@
 //! The ends of a run of PIT: reports, tests that hang or end their JVM, mutants without a verdict.
 
 use super::*;
+use std::collections::BTreeSet;
 
 #[test]
 fn a_whole_report_passes_and_in_place_pit_gets_only_tests_that_have_a_source() {
@@ -200,6 +201,27 @@ fn tests_that_take_longer_than_a_minute_get_a_jvm_without_options_of_ralphs_from
         [took(60), took(61), took(30), took(30)].concat(),
         ["quick 2", "quick 2", "plain 2", "plain 2"]
     );
+}
+
+#[test]
+fn a_gate_that_failed_does_not_end_without_anything_to_judge() {
+    let bed = Bed::new();
+    let mut request = bed.request();
+    request.packages.clear();
+    let verdict = |request: &GateRequest| {
+        let (report, _) = bed.play_request(request, &settings(), Vec::new());
+        report.verdict
+    };
+    let why = "No production code that this gate judges was changed.";
+    assert_eq!(
+        verdict(&request),
+        Verdict::Skip {
+            why: why.to_owned()
+        }
+    );
+    request.changed_since_fail = Some(BTreeSet::new());
+    let told = format!("This gate failed, and now it has nothing to judge: {why}");
+    assert!(is_fail(&verdict(&request), &told));
 }
 
 #[test]

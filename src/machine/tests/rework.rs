@@ -30,12 +30,17 @@ fn a_gates_fail_opens_the_work_and_sends_it_the_reasons() {
     assert_eq!(sim.orders[3].key.written_id(), "1.");
     assert_eq!(box_changes(&sim.entries[3]), ["unticked task 1"]);
     assert!(sim.notified.contains(&"gate-fail"));
+    assert_eq!(sim.gates[0].changed_since_fail, None);
     assert_eq!(
         sim.gates[1].former_targets.iter().collect::<Vec<_>>(),
         ["p/src/main/A"]
     );
     assert_eq!(
-        sim.gates[1].changed_since_fail.iter().collect::<Vec<_>>(),
+        sim.gates[1]
+            .changed_since_fail
+            .iter()
+            .flatten()
+            .collect::<Vec<_>>(),
         ["p/src/test/A"]
     );
     // The rework only added tests: the review stays ticked, no second REQ-CHECK ran.

@@ -77,7 +77,11 @@ fn a_fail_opens_for_each_class_the_last_family_that_changed_it() {
         .collect();
     assert_eq!(reworks, ["1.", "2."]);
     assert_eq!(
-        sim.gates[1].changed_since_fail.iter().collect::<Vec<_>>(),
+        sim.gates[1]
+            .changed_since_fail
+            .iter()
+            .flatten()
+            .collect::<Vec<_>>(),
         ["p/src/test/A", "p/src/test/B"]
     );
     assert_eq!(sim.gates.len(), 2, "END is judged again once, after both");

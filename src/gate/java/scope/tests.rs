@@ -189,6 +189,7 @@ fn each_of_the_four_rules_lets_a_class_count_without_a_test() {
     since_fail
         .request
         .changed_since_fail
+        .get_or_insert_default()
         .insert(format!("p/{FOO}"));
     let mut untested = plain();
     untested.request.no_tests_written = true;

@@ -91,6 +91,9 @@ impl Repositories {
         let (inputs, edits) = (recorded.inputs.clone(), recorded.edits.clone());
         let (withheld, git_settings) = (recorded.withheld.clone(), recorded.git_settings.clone());
         let mut observation = self.build_observation(request, after, packages)?;
+        if recorded.misplaced.is_none() {
+            observation.misplaced = None;
+        }
         if recorded.tests_owed.is_none() {
             // A ralph that compared test code by its lines wrote this record.
             observation.tests_owed = None;
@@ -242,7 +245,9 @@ impl Repositories {
         observation.lost_frozen =
             self.lost_of_frozen(&request.frozen, &observation.family, after)?;
         observation.lost_reviewed = self.lost_of_reviewed(&request.reviewed, after)?;
-        observation.shadows = self.find_shadows(&observation.stage)?;
+        let (shadows, misplaced) =
+            self.find_misused_tests(&observation.stage, &observation.after)?;
+        (observation.shadows, observation.misplaced) = (shadows, Some(misplaced));
         observation.tests_owed = Some(self.tests_owed(&observation.stage)?);
         Ok(observation)
     }

@@ -4,8 +4,11 @@
 
 use super::error::{GitError, GitErrorKind};
 use super::{Repositories, tree};
-use crate::machine::facts::{FileChange, FileStatus, KeptFile, LostLines, Oid, Shadow, Snapshot};
+use crate::machine::facts::{
+    FileChange, FileStatus, KeptFile, LostLines, Misplaced, Oid, Shadow, Snapshot,
+};
 use crate::source::{self, Kind, RepoPath};
+use std::collections::BTreeMap;
 
 /// Maximum size of a file that is compared line by line. Of a larger one only the change is reported.
 const MAX_TEXT: u64 = 16 << 20;
@@ -153,7 +156,7 @@ impl Repositories {
                 continue;
             };
             let now = self
-                .blob_at(file, &head)?
+                .blob_at(&file.package, &file.path, &head)?
                 .or_else(|| moved_to(file, changes));
             if now.as_ref() == Some(&file.blob) {
                 continue;
@@ -192,7 +195,7 @@ impl Repositories {
             else {
                 continue;
             };
-            let now = self.blob_at(file, &head)?;
+            let now = self.blob_at(&file.package, &file.path, &head)?;
             let lost =
                 self.lost_lines(&file.package, file.base.as_ref(), &file.blob, now.as_ref())?;
             all.extend(name_lost(&file.package, &file.path, lost));
@@ -255,44 +258,83 @@ impl Repositories {
         )
     }
 
-    /// Returns test files with new declarations that production code of their package also has.
-    pub(super) fn find_shadows(&mut self, changes: &[FileChange]) -> Result<Vec<Shadow>, GitError> {
-        let mut found = Vec::new();
-        let mut files = None;
-        for change in changes.iter().filter(|change| {
-            let path = change.path.to_bytes();
-            change.kind == Kind::Test && (path.ends_with(b".java") || path.ends_with(b".py"))
-        }) {
-            let before = self.read_version(&change.package, change.old.as_ref())?;
-            let Version::Text(now) = self.read_version(&change.package, change.new.as_ref())?
-            else {
+    /// Returns test files with new declarations that production code of their package also has, and new ones that are code with
+    /// a test of its own. The other files are those of `after`.
+    pub(super) fn find_misused_tests(
+        &mut self,
+        changes: &[FileChange],
+        after: &Snapshot,
+    ) -> Result<(Vec<Shadow>, Vec<Misplaced>), GitError> {
+        let (mut shadows, mut misplaced) = (Vec::new(), Vec::new());
+        let mut known = BTreeMap::new();
+        for change in changes.iter().filter(|change| change.kind == Kind::Test) {
+            let package = &change.package;
+            let Some(head) = after.package(package).map(|now| &now.head) else {
                 continue;
             };
-            if files
-                .as_ref()
-                .is_none_or(|(package, _)| *package != change.package)
-            {
-                files = Some((change.package.clone(), self.files_at_head(&change.package)?));
+            if !known.contains_key(package) {
+                known.insert(package.clone(), self.files_at(package, head)?);
             }
-            let Some((_, files)) = &files else { continue };
-            if let Some(production) =
-                source::shadowed(change.path.as_str(), before.known_text(), &now, files)
-            {
-                let production = RepoPath::from_bytes(production.as_bytes());
-                found.push(Shadow {
-                    package: change.package.clone(),
+            let files = &known[package];
+            if let Some(test) = self.find_own_test(change, files, head)? {
+                misplaced.push(Misplaced {
+                    package: package.clone(),
                     path: change.path.clone(),
-                    production,
+                    test,
+                });
+            }
+            if let Some(production) = self.find_shadowed(change, files)? {
+                shadows.push(Shadow {
+                    package: package.clone(),
+                    path: change.path.clone(),
+                    production: RepoPath::from_bytes(production.as_bytes()),
                 });
             }
         }
-        found.truncate(MAX_NAMED);
-        Ok(found)
+        shadows.truncate(MAX_NAMED);
+        misplaced.truncate(MAX_NAMED);
+        Ok((shadows, misplaced))
     }
 
-    fn files_at_head(&mut self, package: &str) -> Result<Vec<(String, Kind)>, GitError> {
+    /// Returns the test of a new file that is among the tests, and not in production code.
+    fn find_own_test(
+        &mut self,
+        change: &FileChange,
+        files: &[(String, Kind)],
+        head: &Oid,
+    ) -> Result<Option<RepoPath>, GitError> {
+        let name = source::own_test_beside(change.path.as_str(), files);
+        let Some(test) = name.filter(|_| change.old.is_none()) else {
+            return Ok(None);
+        };
+        let path = RepoPath::from_bytes(test.as_bytes());
+        let blob = self.blob_at(&change.package, &path, head)?;
+        let text = self.read_version(&change.package, blob.as_ref())?;
+        let text = text.known_text().unwrap_or_default();
+        // `TestUtils` may be for tests itself.
+        Ok((source::count_tests(test.as_bytes(), text) > 0).then_some(path))
+    }
+
+    /// Returns the production file that has a declaration which is new in a test file.
+    fn find_shadowed<'f>(
+        &mut self,
+        change: &FileChange,
+        files: &'f [(String, Kind)],
+    ) -> Result<Option<&'f str>, GitError> {
+        let path = change.path.as_str();
+        if !path.as_bytes().ends_with(b".java") && !path.as_bytes().ends_with(b".py") {
+            return Ok(None);
+        }
+        let before = self.read_version(&change.package, change.old.as_ref())?;
+        let now = self.read_version(&change.package, change.new.as_ref())?;
+        Ok(now
+            .known_text()
+            .and_then(|now| source::shadowed(path, before.known_text(), now, files)))
+    }
+
+    fn files_at(&mut self, package: &str, head: &Oid) -> Result<Vec<(String, Kind)>, GitError> {
         self.in_package(package, |folder, open, classifier| {
-            let head = open.read_head()?.commit;
+            let head = tree::oid_of(head)?;
             let tree = tree::tree_of(&open.repo, head, &folder.prefix)?;
             let all = tree::diff_trees(&open.repo, None, tree.as_ref())?;
             let named = all.into_iter().filter_map(|delta| {
@@ -305,9 +347,14 @@ impl Repositories {
         })
     }
 
-    fn blob_at(&mut self, file: &KeptFile, head: &Oid) -> Result<Option<Oid>, GitError> {
-        let leaf = self.in_package(&file.package, |folder, open, _| {
-            let path = folder.in_repo(&file.path.to_bytes());
+    fn blob_at(
+        &mut self,
+        package: &str,
+        path: &RepoPath,
+        head: &Oid,
+    ) -> Result<Option<Oid>, GitError> {
+        let leaf = self.in_package(package, |folder, open, _| {
+            let path = folder.in_repo(&path.to_bytes());
             tree::leaf_in(&open.repo, tree::oid_of(head)?, &path)
         })?;
         Ok(leaf.map(|(id, _)| tree::fact_of(id)))

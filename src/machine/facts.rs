@@ -268,6 +268,15 @@ pub struct Shadow {
     pub production: RepoPath,
 }
 
+/// A new file among the tests that has a test of its own, and that production code does not have.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Misplaced {
+    pub package: String,
+    pub path: RepoPath,
+    /// Its test.
+    pub test: RepoPath,
+}
+
 /// Changes of one package during an attempt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -382,6 +391,9 @@ pub struct Observation {
     /// Test files among them that take the place of production code.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub shadows: Vec<Shadow>,
+    /// New files among them that a test of their own names as code; older records do not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub misplaced: Option<Vec<Misplaced>>,
 }
 
 /// Meaning of the lines `RALPH-VERDICT <token>: …` in an agent's standard output.

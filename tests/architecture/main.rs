@@ -99,7 +99,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("config", 2_027),
     ("engine", 9_408),
     ("gate", 9_867),
-    ("git", 6_404),
+    ("git", 6_667),
     ("journal", 432),
     ("lib", 15),
     ("machine", 5_562),

@@ -7,7 +7,7 @@
 mod claims;
 
 use super::event::{Check, CheckResult, ReportedTests, Validation};
-use super::facts::{Claim, FileStatus, LostLines, ProcessEnd, Shadow, full_path};
+use super::facts::{Claim, FileStatus, LostLines, Misplaced, ProcessEnd, Shadow, full_path};
 use super::state::{Attempt, Findings};
 use crate::source::text::{count, names};
 use crate::source::{Kind, RepoPath};
@@ -261,6 +261,7 @@ fn test_first(evidence: &Evidence<'_>) -> Decision {
             .map(|lost| lost_words(lost, words, "place")),
     );
     reasons.extend(observation.shadows.iter().map(shadow_words));
+    reasons.extend(observation.misplaced.iter().flatten().map(misplaced_words));
     if !reasons.is_empty() {
         return retry(reasons);
     }
@@ -318,6 +319,7 @@ fn implementation(evidence: &Evidence<'_>) -> Decision {
     }
     reasons.extend(fewer_tests(evidence));
     reasons.extend(observation.shadows.iter().map(shadow_words));
+    reasons.extend(observation.misplaced.iter().flatten().map(misplaced_words));
     reasons.extend(embedded(evidence));
     let words = "test code of TEST-FIRST was changed";
     let frozen = observation
@@ -353,6 +355,14 @@ fn shadow_words(shadow: &Shadow) -> String {
         "{} takes the place of {}, which the tests would run no more; give it another name.",
         full_path(&shadow.package, &shadow.path),
         full_path(&shadow.package, &shadow.production)
+    )
+}
+
+fn misplaced_words(misplaced: &Misplaced) -> String {
+    format!(
+        "{} is the code that {} tests, and it is among the tests, where no gate judges it; move it to the production code.",
+        full_path(&misplaced.package, &misplaced.path),
+        full_path(&misplaced.package, &misplaced.test)
     )
 }
 

@@ -714,7 +714,10 @@ fn edits_that_failed_reject_work_and_nobody_elses() {
 
 #[test]
 fn a_test_file_in_the_place_of_production_code_and_a_green_check_without_a_report_are_rejected() {
-    let decided = |stage: Stage, shadows: Vec<Shadow>, reported: &BTreeSet<String>| {
+    let decided = |stage: Stage,
+                   shadows: Vec<Shadow>,
+                   misplaced: Option<Vec<Misplaced>>,
+                   reported: &BTreeSet<String>| {
         let path = |text: &str| RepoPath::from_bytes(text.as_bytes());
         let change = FileChange {
             package: "p".to_owned(),
@@ -727,6 +730,7 @@ fn a_test_file_in_the_place_of_production_code_and_a_green_check_without_a_repor
         let observation = Observation {
             stage: vec![change],
             shadows,
+            misplaced,
             ..Observation::default()
         };
         let green = CheckResult {
@@ -774,26 +778,38 @@ fn a_test_file_in_the_place_of_production_code_and_a_green_check_without_a_repor
         production: RepoPath::from_bytes(b"src/main/java/x/Price.java"),
     };
     let (none, reported) = (BTreeSet::new(), BTreeSet::from(["p".to_owned()]));
+    let misplaced = Misplaced {
+        package: "p".to_owned(),
+        path: RepoPath::from_bytes(b"tests/tax.py"),
+        test: RepoPath::from_bytes(b"tests/test_tax.py"),
+    };
     for stage in [Stage::TestFirst, Stage::Implementation, Stage::Integ] {
         let Decision::Retry {
             reasons,
             frozen_only: false,
-        } = decided(stage, vec![shadow.clone()], &none)
+        } = decided(
+            stage,
+            vec![shadow.clone()],
+            Some(vec![misplaced.clone()]),
+            &none,
+        )
         else {
             panic!("not rejected")
         };
         assert_eq!(
             reasons,
             [
-                "p/src/test/java/x/Price.java takes the place of p/src/main/java/x/Price.java, which the tests would run no more; give it another name."
+                "p/src/test/java/x/Price.java takes the place of p/src/main/java/x/Price.java, which the tests would run no more; give it another name.",
+                "p/tests/tax.py is the code that p/tests/test_tax.py tests, and it is among the tests, where no gate judges it; move it to the production code."
             ]
         );
     }
     assert_eq!(
-        decided(Stage::Implementation, Vec::new(), &none),
+        decided(Stage::Implementation, Vec::new(), None, &none),
         Decision::Accept
     );
-    let Decision::Retry { reasons, .. } = decided(Stage::Implementation, Vec::new(), &reported)
+    let Decision::Retry { reasons, .. } =
+        decided(Stage::Implementation, Vec::new(), None, &reported)
     else {
         panic!("not rejected")
     };

@@ -98,8 +98,8 @@ impl Default for Grammar {
 /// The reason why a text names no task.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum NoName {
-    /// Neither a stage nor a blank follows the id's dot: `2.REVIEW`, `1.Register`.
-    UnknownStage,
+    /// Neither a stage nor a blank follows the dot of this id: `2.REVIEW`, `1.Register`.
+    UnknownStage { id: String, word: String },
     /// Only words.
     Plain,
 }
@@ -328,12 +328,14 @@ impl TextCursor<'_> {
         } else {
             grammar.find_stage(word)
         };
-        let unknown = if is_word {
-            NoName::UnknownStage
-        } else {
-            NoName::Plain
-        };
-        stage.map(|stage| (family, stage)).ok_or(unknown)
+        match stage {
+            Some(stage) => Ok((family, stage)),
+            None if is_word => Err(NoName::UnknownStage {
+                id: family,
+                word: String::from_utf8_lossy(word).into_owned(),
+            }),
+            None => Err(NoName::Plain),
+        }
     }
 
     /// True if a terminator follows the closing wrappers.

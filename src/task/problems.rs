@@ -2,6 +2,7 @@
 
 use super::family::NamedBox;
 use super::file::TaskFile;
+use super::grammar::{NoName, read_head};
 use super::stage::Stage;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -20,6 +21,8 @@ pub enum ProblemKind {
     OrphanStage,
     /// A `2.PITEST` exists, and two boxes `2.`.
     StageOfDoubledTask,
+    /// A `2.PITST` or `2.MUTMUT` exists, which is neither a stage nor a gate, and a `2.`.
+    NoSuchStage,
     /// A gate is placed after tasks that do not exist, or whose id is used twice.
     PlacedAfterNoTask,
 }
@@ -86,7 +89,36 @@ impl TaskFile {
                 problems.push(new_problem(task, kind, line));
             }
         }
+        problems.extend(
+            self.tasks
+                .iter()
+                .filter_map(|task| self.no_such_stage(task, &shown)),
+        );
+        problems.sort_by_key(|problem| problem.line);
         problems
+    }
+
+    /// A word in capitals after the id of a task is meant to be a stage: an agent must not tick it like a task.
+    fn no_such_stage(
+        &self,
+        task: &NamedBox,
+        shown: &HashMap<&str, bool>,
+    ) -> Option<TaskFileProblem> {
+        let text = self.bytes.get(task.found.text.clone())?;
+        let Err(NoName::UnknownStage { id, word }) = read_head(text, &self.grammar) else {
+            return None;
+        };
+        let is_meant = shown.contains_key(id.as_str())
+            && word.len() > 2
+            && !word.bytes().any(|b| b.is_ascii_lowercase());
+        is_meant.then(|| {
+            let name = format!("{id}.{word}");
+            TaskFileProblem::new(
+                task.found.line,
+                ProblemKind::NoSuchStage,
+                &[&name, &id, &word],
+            )
+        })
     }
 }
 
@@ -109,7 +141,7 @@ mod tests {
             .split("\n\n")
             .filter_map(|texts| texts.lines().next())
             .collect();
-        assert_eq!(kinds.len(), 3 + RemarkKind::TooManyNeeds as usize + 1);
+        assert_eq!(kinds.len(), 4 + RemarkKind::TooManyNeeds as usize + 1);
         assert!(TEXTS.split("\n\n").all(|texts| texts.lines().count() == 3));
         assert_eq!(kinds.last(), Some(&"TooManyNeeds"));
         let odd = TaskFileFinding::new(7, RemarkKind::DuplicateId, &["1", "3"]);

@@ -249,8 +249,8 @@ impl RemarkPass {
                 self.remarks.push(Remark::new(line, kind, &[&line_text]));
             }
         }
-        if task.shown_id().is_none() && read_head(text, &file.grammar) == Err(NoName::UnknownStage)
-        {
+        let head = read_head(text, &file.grammar);
+        if task.shown_id().is_none() && matches!(head, Err(NoName::UnknownStage { .. })) {
             self.remarks
                 .push(Remark::new(line, RemarkKind::UnknownStage, &[]));
         }

@@ -108,7 +108,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("source", 3_564),
     ("report", 5_119),
     ("sys", 3_447),
-    ("task", 5_236),
+    ("task", 5_267),
     ("turn", 2_525),
 ];
 

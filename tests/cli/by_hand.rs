@@ -3,10 +3,12 @@
 use super::project::Project;
 
 const TWO: &str = "- [ ] 1. One\n- [ ] 1.LINT Judge\n- [ ] 2. Two\n";
+const LINT: &str = "gates:\n  LINT: {run: ['true']}\n";
 
 #[test]
 fn accept_ticks_the_box_and_says_that_a_person_did() {
     let project = Project::new(TWO);
+    project.config(LINT);
     let done = project
         .ralph(&["accept", "2.", "--reason", "done elsewhere"])
         .code(0);
@@ -39,6 +41,7 @@ fn accept_ticks_the_box_and_says_that_a_person_did() {
 #[test]
 fn accepting_what_is_ticked_changes_nothing() {
     let project = Project::new(TWO);
+    project.config(LINT);
     project.ralph(&["accept", "2", "--reason", "x"]).code(0);
     let progress = project.read("progress.txt");
     let done = project
@@ -113,6 +116,7 @@ fn reopening_final_and_a_child_opens_what_depends_on_it() {
 #[test]
 fn by_hand_with_json_prints_json_alone() {
     let project = Project::new(TWO);
+    project.config(LINT);
     for args in [
         &["accept", "2.", "--reason", "x", "--json"][..],
         &["accept", "2.", "--reason", "x", "--json"],

@@ -57,6 +57,21 @@ fn a_doubled_stage_and_a_stage_without_its_task_are_refused() {
 }
 
 #[test]
+fn a_word_in_capitals_after_the_id_of_a_task_is_a_stage_or_refused() {
+    use ProblemKind::NoSuchStage;
+    let meant = "- [ ] 1. a\n- [ ] 1.PITST\n- [x] 1.MUTMUT b\n- [ ] **1.LINT2** c\n";
+    let refused = [(2, NoSuchStage), (3, NoSuchStage), (4, NoSuchStage)];
+    assert_eq!(problems(meant), refused);
+    let tasks = "- [ ] 1. a\n- [ ] 1.Register\n- [ ] 1.UI b\n- [ ] 2.API c\n- [ ] 1. PITST\n";
+    assert_eq!(problems(tasks), []);
+    let shown = parse(meant).find_problems().remove(0);
+    insta::assert_snapshot!(format!("{}\n{}", shown.message, shown.hint), @r"
+    `1.PITST` follows task 1, and PITST is neither a stage nor a configured gate.
+    Correct the word, or name the gate under `gates:` in .ralph/config.yaml (`MUTMUT: {}`). For a task, put a space after the dot.
+    ");
+}
+
+#[test]
 fn problems_are_whole_sentences_with_a_next_action() {
     let text = "- [ ] 2. a\n- [ ] 2.PITEST\n- [ ] 2.PITEST\n- [ ] 3.PRE-CR\n- [ ] 4. a\n- [ ] 4. b\n- [ ] 4.PITEST\n";
     let shown: Vec<_> = parse(text)

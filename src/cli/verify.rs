@@ -4,12 +4,12 @@
 
 use super::{Exit, Fault, FaultKind, Invocation, base_environment, ensure_that, ui};
 use crate::config::{Preset, Verifier};
-use crate::engine::verify_without_git;
+use crate::engine::{JudgedTranscript, verify_without_git};
 use crate::git::is_repository;
 use crate::source::Secrets;
 use crate::source::text::count;
 use crate::turn::TranscriptFormat;
-use crate::turn::verify::{EditFinding, EditOutcome, footer, footer_for_people};
+use crate::turn::verify::{EditOutcome, footer, footer_for_people};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::io::{self, IsTerminal as _, Read};
@@ -90,7 +90,7 @@ pub(super) fn run_verify(call: &Invocation, args: &VerifyArgs) -> Result<Exit, F
         None => Box::new(io::empty()),
     };
     let transcript = (args.from, io::stdin().lock(), errors);
-    let (found, (edits, files)) = if root.is_some() {
+    let judged = if root.is_some() {
         workspace
             .open_outside()
             .map_err(|fault: Fault| Fault {
@@ -102,31 +102,37 @@ pub(super) fn run_verify(call: &Invocation, args: &VerifyArgs) -> Result<Exit, F
         let secrets = Secrets::of(variables.iter().map(|(name, value)| (name, value)));
         verify_without_git(transcript, &here, |text| secrets.redact(text))?
     };
-    let unresolved = found
-        .iter()
-        .filter(|finding| finding.verdict.blocks())
-        .count();
-    show_findings(call.json, args.reader, (&found, edits, files));
-    match unresolved {
-        0 if root.is_none() => {
-            let what = "There is no git repository here, so only the transcript was read.";
-            match args.reader {
-                FooterReader::People => Ok(Exit::NoVerdict),
-                FooterReader::Model => Err(Fault::new(
-                    FaultKind::Unknown,
-                    what,
-                    "run it in a repository",
-                )),
-            }
-        }
-        0 if found
-            .iter()
-            .any(|finding| finding.verdict == EditOutcome::Unreadable) =>
-        {
-            Ok(Exit::NoVerdict)
-        }
-        0 => Ok(Exit::Done),
-        _ => Ok(Exit::WorkLeft),
+    show_findings(call.json, args.reader, &judged);
+    conclude(&judged, root.is_some(), args.reader)
+}
+
+/// Returns the exit of the verb. Without an unresolved edit it is a yes only if the whole turn could be judged.
+fn conclude(judged: &JudgedTranscript, has_git: bool, reader: FooterReader) -> Result<Exit, Fault> {
+    let has = |holds: fn(EditOutcome) -> bool| {
+        let mut verdicts = judged.findings.iter().map(|finding| finding.verdict);
+        verdicts.any(holds)
+    };
+    if has(EditOutcome::blocks) {
+        return Ok(Exit::WorkLeft);
+    }
+    let (what, hint) = if judged.is_cut {
+        (
+            "The transcript has no end, so later edits are unknown.",
+            "pipe all that the agent printed, up to its exit",
+        )
+    } else if !has_git {
+        (
+            "There is no git repository here, so only the transcript was read.",
+            "run it in a repository",
+        )
+    } else if has(|verdict| verdict == EditOutcome::Unreadable) {
+        return Ok(Exit::NoVerdict);
+    } else {
+        return Ok(Exit::Done);
+    };
+    match reader {
+        FooterReader::People => Ok(Exit::NoVerdict),
+        FooterReader::Model => Err(Fault::new(FaultKind::Unknown, what, hint)),
     }
 }
 
@@ -139,11 +145,13 @@ fn is_off(variables: &[(String, String)]) -> bool {
     value.is_some_and(|value| matches!(value.as_str(), "0" | "false" | "no" | "off"))
 }
 
-fn show_findings(
-    json: bool,
-    reader: FooterReader,
-    (found, edits, files): (&[EditFinding], usize, usize),
-) {
+fn show_findings(json: bool, reader: FooterReader, judged: &JudgedTranscript) {
+    let JudgedTranscript {
+        findings: found,
+        edits,
+        files,
+        is_cut,
+    } = judged;
     let unresolved = found
         .iter()
         .filter(|finding| finding.verdict.blocks())
@@ -164,8 +172,8 @@ fn show_findings(
             ui::print_line(&format!("- {entry}"));
         }
         ui::print_line(last);
-    } else {
-        let (edits, files) = (count(edits as u64, "edit"), count(files as u64, "file"));
+    } else if !is_cut {
+        let (edits, files) = (count(*edits as u64, "edit"), count(*files as u64, "file"));
         ui::print_note(&format!(
             "Verifier: {edits} of {files}, nothing unresolved."
         ));

@@ -26,8 +26,9 @@ pub use film::Film;
 pub use follow::{Follow, standard_report};
 pub use older_gates::{older_gates, stale_gates};
 pub use outside::{
-    AloneChoice, CacheFolder, CommitRange, LaneStatus, LaneView, Outside, OutsideParts, TakenLane,
-    lanes_of, own_template, private_folder, taken_families, verify_without_git,
+    AloneChoice, CacheFolder, CommitRange, JudgedTranscript, LaneStatus, LaneView, Outside,
+    OutsideParts, TakenLane, lanes_of, own_template, private_folder, taken_families,
+    verify_without_git,
 };
 pub use past::{BoxCriterion, Past, Range, read_past};
 pub use places::Places;

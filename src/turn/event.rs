@@ -162,6 +162,11 @@ impl TranscriptFormat {
         self != Self::Opencode
     }
 
+    /// True if the CLI prints no end record after an error that ends its run.
+    pub fn ends_with_error(self) -> bool {
+        self == Self::Opencode
+    }
+
     /// Returns the format of that name.
     pub fn named(name: &str) -> Option<Self> {
         serde_json::from_value(name.into()).ok()

@@ -1,5 +1,6 @@
 //! Reads real transcripts of the CLIs, and hostile ones.
 
+use super::verify::Calls;
 use super::*;
 use proptest::prelude::*;
 use serde_json::json;
@@ -75,6 +76,70 @@ fn every_line_of_a_real_transcript_is_known() {
             assert_eq!(unread, [], "{name}");
         }
     }
+}
+
+fn calls(format: TranscriptFormat, transcript: &[u8]) -> Calls {
+    let mut calls = Calls::default();
+    for event in events(format, transcript) {
+        calls.hear(&event);
+    }
+    calls
+}
+
+#[test]
+fn a_real_transcript_is_cut_until_its_end_was_printed() {
+    let printing = CLIS.iter().filter(|(_, format)| format.prints_events());
+    for (cli, format) in printing {
+        for (name, transcript) in transcripts(cli) {
+            let lines: Vec<&[u8]> = transcript.split_inclusive(|&byte| byte == b'\n').collect();
+            let cut: Vec<bool> = (0..=lines.len())
+                .map(|count| calls(*format, &lines[..count].concat()).is_cut(*format))
+                .collect();
+            let has_no_end = name.ends_with("tool_stall_term") || name == "opencode-edit_ok_ask";
+            // pi prints its session again after the end.
+            let last = cut.len() - if *cli == "pi" { 2 } else { 1 };
+            assert!(cut[..last].iter().all(|is_cut| *is_cut), "{name}: {cut:?}");
+            assert_eq!(cut[cut.len() - 1], has_no_end, "{name}: {cut:?}");
+        }
+    }
+}
+
+#[test]
+fn work_after_an_end_begins_another_turn_and_session_files_have_ends_of_their_own() {
+    let claude = |lines: &[&str]| {
+        let format = TranscriptFormat::Claude;
+        calls(format, lines.join("\n").as_bytes()).is_cut(format)
+    };
+    let result = r#"{"type":"result","subtype":"success","is_error":false,"result":"Done."}"#;
+    let said = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"Again."}]}}"#;
+    assert!(!claude(&[
+        said,
+        result,
+        r#"{"type":"system","subtype":"status"}"#
+    ]));
+    assert!(claude(&[said, result, said]));
+    // A session file has no result. With a printed transcript, hooks can run between these words and the result.
+    let ended = r#""type":"assistant","message":{"stop_reason":"end_turn","content":[{"type":"text","text":"Done."}]}}"#;
+    assert!(!claude(&[&format!("{{\"sessionId\":\"s\",{ended}")]));
+    assert!(claude(&[&format!(
+        "{{\"sessionId\":\"s\",\"isSidechain\":true,{ended}"
+    )]));
+    assert!(claude(&[&format!("{{\"session_id\":\"s\",{ended}")]));
+    for (kind, is_cut) in [
+        ("task_complete", false),
+        ("turn_aborted", false),
+        ("agent_message", true),
+    ] {
+        let line = json!({"type": "event_msg", "payload": {"type": kind}}).to_string();
+        let format = TranscriptFormat::Codex;
+        assert_eq!(
+            calls(format, line.as_bytes()).is_cut(format),
+            is_cut,
+            "{kind}"
+        );
+    }
+    // Hermes prints words and exports a session: neither has an end record.
+    assert!(!calls(TranscriptFormat::Hermes, b"Done.").is_cut(TranscriptFormat::Hermes));
 }
 
 #[test]

@@ -39,6 +39,11 @@ impl Turn {
         self.line(&json!({"type": "user", "message": {"role": "user", "content": [part]}}))
     }
 
+    /// Prints the end of the turn.
+    pub(super) fn finished(self) -> Self {
+        self.line(&json!({"type": "result", "subtype": "success", "is_error": false}))
+    }
+
     pub(super) fn said(self, text: &str) -> Self {
         let part = json!({"type": "text", "text": text});
         self.line(
@@ -128,7 +133,8 @@ fn what_was_made_good_is_at_most_a_remark() {
         .ended("5", None)
         .call("6", "Bash", &json!({"command": "sed -i s/old/new/ d.txt"}))
         .ended("6", None)
-        .said("Edited all files.");
+        .said("Edited all files.")
+        .finished();
     project.write("src/app/b.txt", "new\n");
     project.write("src/app/d.txt", "new\n");
     let done = verify(&project, &["--from", "claude"], &again.0).code(0);
@@ -166,7 +172,8 @@ fn nobody_is_accused_of_what_git_cannot_tell() {
         .ended("2", Some(NOT_FOUND))
         .edit("3", "a.txt")
         .ended("3", None)
-        .said("I read `b.txt`; b.txt was not changed. The build needs `c.txt`.");
+        .said("I read `b.txt`; b.txt was not changed. The build needs `c.txt`.")
+        .finished();
     let done = verify(&project, &["--from", "claude"], &turn.0).code(0);
     assert!(
         done.out
@@ -177,7 +184,8 @@ fn nobody_is_accused_of_what_git_cannot_tell() {
     let clean = Turn::default()
         .edit("3", "a.txt")
         .ended("3", None)
-        .said("Edited a.txt.");
+        .said("Edited a.txt.")
+        .finished();
     let done = verify(&project, &["--from", "claude"], &clean.0).code(0);
     assert_eq!(
         (&*done.out, &*done.err),
@@ -192,7 +200,7 @@ fn a_linked_folder_is_no_second_file() {
     let failed = Turn::default()
         .edit("1", "link/a.txt")
         .ended("1", Some(NOT_FOUND));
-    let good = failed.edit("2", "a.txt").ended("2", None).0;
+    let good = failed.edit("2", "a.txt").ended("2", None).finished().0;
     let done = verify(&project, &["--from", "claude"], &good).code(0);
     assert_eq!(
         (&*done.out, &*done.err),
@@ -248,6 +256,27 @@ fn codex_tells_of_patches_that_do_not_fit_on_standard_error_only() {
         "{}",
         done.out
     );
+}
+
+#[test]
+fn a_cut_transcript_is_no_yes_and_hides_no_edit_that_failed() {
+    let project = repository();
+    let cut = || Turn::default().edit("1", "a.txt").ended("1", None);
+    let done = verify(&project, &["--from", "claude"], &cut().0).code(3);
+    insta::assert_snapshot!(done.err, @r"
+    error: The transcript has no end, so later edits are unknown.
+    hint: pipe all that the agent printed, up to its exit
+    ");
+    assert_eq!(done.out, "");
+    verify(&project, &["--from", "claude"], &cut().finished().0).code(0);
+    let again = cut().finished().edit("2", "c.txt").ended("2", None);
+    verify(&project, &["--from", "claude"], &again.0).code(3);
+    let failed = cut().edit("2", "b.txt").ended("2", Some(NOT_FOUND));
+    let done = verify(&project, &["--from", "claude"], &failed.0).code(1);
+    assert!(done.out.contains("`b.txt` failed (Edit)"), "{}", done.out);
+    // Hooks print what is known.
+    let done = verify(&project, &["--from", "claude", "--for", "people"], &cut().0).code(3);
+    assert_eq!((&*done.out, &*done.err), ("", ""));
 }
 
 #[test]
@@ -387,7 +416,7 @@ fn a_call_that_was_refused_for_its_arguments_is_named_and_backs_no_claim() {
     let done = verify(
         &project,
         &["--from", "claude"],
-        &turn().said("I could not do it.").0,
+        &turn().said("I could not do it.").finished().0,
     )
     .code(0);
     assert!(

@@ -31,6 +31,16 @@ pub(super) struct TurnLog {
     pub(super) session: Option<PathBuf>,
 }
 
+/// A transcript from outside, compared with git.
+pub struct JudgedTranscript {
+    pub findings: Vec<EditFinding>,
+    /// Number of editing calls.
+    pub edits: usize,
+    pub files: usize,
+    /// True if the end of the turn is missing.
+    pub is_cut: bool,
+}
+
 impl Outside {
     /// Returns the verifier's findings on the attempt that just ended.
     pub(super) fn verify_attempt(
@@ -105,14 +115,13 @@ impl Outside {
 
     /// Compares a transcript from outside with a revision.
     ///
-    /// Returns the findings, and the number of edits and files. Paths are relative to `folder`, the
-    /// agent's working directory.
+    /// Paths are relative to `folder`, the agent's working directory.
     pub fn verify_transcript(
         &mut self,
         (format, transcript, errors): (TranscriptFormat, impl Read, impl Read),
         revision: &str,
         folder: &Path,
-    ) -> Result<(Vec<EditFinding>, (usize, usize)), Fault> {
+    ) -> Result<JudgedTranscript, Fault> {
         let calls = heard_outside(format, transcript, errors)?;
         let repositories = &mut self.parts.repositories;
         let mut before = repositories.take_snapshot()?;
@@ -121,13 +130,18 @@ impl Outside {
             package.dirt.clear();
             package.untracked.clear();
         }
-        let (mut found, files) = self.judge_edits(&calls, &before, folder)?;
-        for finding in &mut found {
+        let (mut findings, files) = self.judge_edits(&calls, &before, folder)?;
+        for finding in &mut findings {
             if let Some(path) = finding.path.strip_prefix("./") {
                 finding.path = path.to_owned();
             }
         }
-        Ok((found, (calls.size().0, files)))
+        Ok(JudgedTranscript {
+            findings,
+            edits: calls.size().0,
+            files,
+            is_cut: calls.is_cut(format),
+        })
     }
 }
 
@@ -136,7 +150,7 @@ pub fn verify_without_git(
     (format, transcript, errors): (TranscriptFormat, impl Read, impl Read),
     folder: &Path,
     redact: impl Fn(&str) -> String,
-) -> Result<(Vec<EditFinding>, (usize, usize)), Fault> {
+) -> Result<JudgedTranscript, Fault> {
     let calls = heard_outside(format, transcript, errors)?;
     let mut places = BTreeMap::new();
     for path in calls.targets() {
@@ -149,10 +163,12 @@ pub fn verify_without_git(
         places.insert(path.to_owned(), EditedFile { name, blobs: None });
     }
     let files: BTreeSet<&str> = places.values().map(|place| place.name.as_str()).collect();
-    Ok((
-        redacted(calls.judge(&places), redact),
-        (calls.size().0, files.len()),
-    ))
+    Ok(JudgedTranscript {
+        findings: redacted(calls.judge(&places), redact),
+        edits: calls.size().0,
+        files: files.len(),
+        is_cut: calls.is_cut(format),
+    })
 }
 
 /// A transcript of which something is understood.

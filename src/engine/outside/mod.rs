@@ -26,7 +26,7 @@ mod transcript;
 mod turn_gate;
 
 pub(super) use artifacts::digest_of_folder;
-pub use edits::verify_without_git;
+pub use edits::{JudgedTranscript, verify_without_git};
 pub use judge::AloneChoice;
 pub use lanes::{LaneStatus, LaneView, TakenLane, lanes_of, taken_families};
 pub use private_checkout::CacheFolder;

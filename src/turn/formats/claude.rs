@@ -19,6 +19,7 @@ pub(super) fn read(line: TranscriptLine<'_>) -> Option<Vec<TurnEvent>> {
             let is_sub_agent = line.has("/parent_tool_use_id") || line.is_true("/isSidechain");
             line.each("/message/content")
                 .flat_map(|part| of_assistant(part, is_sub_agent))
+                .chain(end_of_session(line).filter(|_| !is_sub_agent))
                 .collect()
         }
         "user" => line
@@ -46,6 +47,15 @@ pub(super) fn read(line: TranscriptLine<'_>) -> Option<Vec<TurnEvent>> {
         silent if SILENT.split(' ').any(|known| known == silent) => Vec::new(),
         _ => return None,
     })
+}
+
+/// Returns the end of a turn in a session file, which has no `result`.
+///
+/// In printed transcripts it is no end, because hooks and background tasks run between it and the `result`.
+fn end_of_session(line: TranscriptLine<'_>) -> Option<TurnEvent> {
+    let is_session_file = line.has("/sessionId");
+    (is_session_file && line.text("/message/stop_reason") == "end_turn")
+        .then(|| TranscriptLine::finished(true))
 }
 
 /// Returns the used share of each window. Older builds print one, without `unifiedWindows`.

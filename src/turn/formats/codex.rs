@@ -29,6 +29,12 @@ pub(super) fn read(line: TranscriptLine<'_>) -> Option<Vec<TurnEvent>> {
             TranscriptLine::finished(false),
         ],
         "response_item" => of_session(line.at("/payload")),
+        "event_msg" if line.text("/payload/type") == "task_complete" => {
+            vec![TranscriptLine::finished(true)]
+        }
+        "event_msg" if line.text("/payload/type") == "turn_aborted" => {
+            vec![TranscriptLine::finished(false)]
+        }
         "turn.started" | "event_msg" | "session_meta" | "turn_context" | "token_usage_record"
         | "world_state" | "compacted" => Vec::new(),
         _ => return None,

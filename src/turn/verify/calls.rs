@@ -2,7 +2,7 @@
 
 use super::targets::{CallPurpose, task};
 use crate::source::text::line;
-use crate::turn::{ToolOutcome, TurnEvent};
+use crate::turn::{ToolOutcome, TranscriptFormat, TurnEvent};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
@@ -62,6 +62,9 @@ pub struct Calls {
     /// Number of lines that were too long to be read.
     pub(super) lost: u32,
     has_session: bool,
+    /// True after the end record, and after an error of the CLI, unless work followed.
+    has_ended: bool,
+    has_failed: bool,
 }
 
 impl Calls {
@@ -69,6 +72,11 @@ impl Calls {
     pub fn hear(&mut self, event: &TurnEvent) {
         self.understood +=
             usize::from(!matches!(event, TurnEvent::Unread { .. } | TurnEvent::Lost));
+        if event.is_work() {
+            (self.has_ended, self.has_failed) = (false, false);
+        }
+        self.has_ended |= matches!(event, TurnEvent::Finished { .. });
+        self.has_failed |= matches!(event, TurnEvent::Trouble(error) if !error.is_retry);
         match event {
             TurnEvent::Lost => self.lost += 1,
             TurnEvent::Session { .. } => self.has_session = true,
@@ -157,6 +165,12 @@ impl Calls {
     /// True for words without a session or a call, from which failed edits cannot be known.
     pub fn is_words_alone(&self) -> bool {
         self.all.is_empty() && !self.has_session
+    }
+
+    /// True if the transcript does not reach the end of the turn, so that the rest of the turn is unknown.
+    pub fn is_cut(&self, format: TranscriptFormat) -> bool {
+        let has_failed = self.has_failed && format.ends_with_error();
+        format.prints_events() && !self.has_ended && !has_failed
     }
 
     /// True if no line of the transcript was known.

@@ -143,6 +143,27 @@ fn work_after_an_end_begins_another_turn_and_session_files_have_ends_of_their_ow
 }
 
 #[test]
+fn no_line_of_another_cli_is_understood() {
+    for (cli, own) in CLIS {
+        for (name, transcript) in transcripts(cli) {
+            for format in TranscriptFormat::NAMES.map(|name| TranscriptFormat::named(name).unwrap())
+            {
+                // Cursor prints Claude's lines, and Hermes prints plain words.
+                let is_own = format == *own
+                    || (*own, format) == (TranscriptFormat::Claude, TranscriptFormat::Cursor);
+                if !is_own && format != TranscriptFormat::Text && !name.starts_with("hermes-footer")
+                {
+                    assert!(
+                        calls(format, &transcript).is_empty(),
+                        "{name} as {format:?}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn a_warning_with_which_gemini_ends_is_an_error_that_was_not_got_over() {
     let warned = r#"{"type":"error","timestamp":"…","severity":"warning","message":"Loop detected, stopping execution"}"#;
     let mut errors = CliErrors::default();

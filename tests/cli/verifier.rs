@@ -280,6 +280,19 @@ fn a_cut_transcript_is_no_yes_and_hides_no_edit_that_failed() {
 }
 
 #[test]
+fn the_transcript_of_another_cli_is_no_yes() {
+    let project = repository();
+    let turn = batch(&project).finished().0;
+    for other in [
+        "codex", "gemini", "copilot", "opencode", "goose", "pi", "hermes",
+    ] {
+        let done = verify(&project, &["--from", other], &turn).code(3);
+        let what = "No line of the transcript is understood.";
+        assert!(done.err.contains(what), "{other}: {}", done.err);
+    }
+}
+
+#[test]
 fn what_cannot_be_told_is_no_yes() {
     let project = repository();
     verify(&project, &["--from", "claude"], "").code(3);

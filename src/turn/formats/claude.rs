@@ -43,7 +43,7 @@ pub(super) fn read(line: TranscriptLine<'_>) -> Option<Vec<TurnEvent>> {
             })]
         }
         "rate_limit_event" => quota_windows(line.at("/rate_limit_info")),
-        "result" => result(line),
+        "result" if RESULT.iter().any(|field| line.has(field)) => result(line),
         silent if SILENT.split(' ').any(|known| known == silent) => Vec::new(),
         _ => return None,
     })
@@ -81,6 +81,8 @@ fn quota_window(name: &str, window: TranscriptLine<'_>) -> Option<QuotaWindow> {
     window_of(name, share, resets_at)
 }
 
+/// Fields of which Claude's `result` has at least one, and the `result` of other CLIs none.
+const RESULT: [&str; 3] = ["/subtype", "/is_error", "/total_cost_usd"];
 /// The fields with the words of a notice.
 const NOTICE: [&str; 3] = ["/content", "/message", "/text"];
 

@@ -32,7 +32,7 @@ pub(super) fn read(line: TranscriptLine<'_>) -> Option<Vec<TurnEvent>> {
             })]
         }
         "session.error" => vec![data.failed(&["/message"], "/statusCode")],
-        "result" => {
+        "result" if line.has("/exitCode") => {
             let ok = line.number("/exitCode") == Some(0);
             vec![line.session("/sessionId"), TranscriptLine::finished(ok)]
         }

@@ -9,7 +9,9 @@ pub(super) fn read(line: TranscriptLine<'_>) -> Option<Vec<TurnEvent>> {
         "message" if line.text("/role") == "assistant" => {
             TranscriptLine::said(line.text("/content"))
         }
-        "tool_use" => vec![line.started("/tool_id", line.text("/tool_name"), "/parameters")],
+        "tool_use" if line.has("/tool_id") => {
+            vec![line.started("/tool_id", line.text("/tool_name"), "/parameters")]
+        }
         "tool_result" => {
             let is_denied = matches!(
                 line.text("/error/type"),
@@ -25,7 +27,7 @@ pub(super) fn read(line: TranscriptLine<'_>) -> Option<Vec<TurnEvent>> {
         }
         // Its own loop detection ends a run with a mere warning, and with a success.
         "error" if line.has("/severity") => vec![line.failed(&["/message"], "/status")],
-        "result" => {
+        "result" if line.has("/status") => {
             let ok = line.text("/status") == "success";
             let failed = (!ok).then(|| line.failed(&["/error/message"], "/error/status"));
             let used = used(line.number("/stats/total_tokens"), None, Span::Run);

@@ -14,6 +14,7 @@ const EDITORS: [&str; 2] = ["write_file", "patch"];
 /// Reads an exported session.
 pub(super) fn read(line: TranscriptLine<'_>) -> Option<Vec<TurnEvent>> {
     line.at("/messages").0.as_array()?;
+    line.at("/id").0.as_str()?;
     let mut events = vec![line.session("/id")];
     // Messages that a compression or a rewind removed are not part of the latest work.
     events.extend(line.each("/messages").flat_map(of_message));

@@ -8,7 +8,7 @@ pub(super) fn read(line: TranscriptLine<'_>) -> Option<Vec<TurnEvent>> {
     Some(match line.text("/type") {
         "step_start" => vec![line.session("/sessionID")],
         "text" => TranscriptLine::said(line.text("/part/text")),
-        "tool_use" => tool(line.at("/part")),
+        "tool_use" if line.has("/part") => tool(line.at("/part")),
         "step_finish" => {
             let (part, tokens) = (line.at("/part"), line.at("/part/tokens"));
             let kinds = [

@@ -1,5 +1,6 @@
 //! `ralph bundle`: a run as one file, which `ralph replay --bundle` needs alone.
 
+use super::own_files::ensure_is_not_own;
 use super::{Exit, Fault, Invocation, RealDisk, base_environment, ui};
 use crate::engine::{BundleContents, Replay, pack_workspace};
 use crate::report::replay::Replayed;
@@ -8,6 +9,8 @@ use serde_json::json;
 use std::path::Path;
 
 pub(super) fn write_bundle(call: &Invocation, file: &Path) -> Result<Exit, Fault> {
+    let file = std::path::absolute(file)?;
+    ensure_is_not_own(call, &file)?;
     let workspace = call.open_workspace()?;
     let mut repositories = workspace.open_repositories()?;
     let run = Replay::new(
@@ -19,7 +22,6 @@ pub(super) fn write_bundle(call: &Invocation, file: &Path) -> Result<Exit, Fault
     .run_replay()?;
     let secrets = Secrets::of(base_environment());
     let iterations: Vec<u64> = run.found.gates.iter().map(|gate| gate.iteration).collect();
-    let file = std::path::absolute(file)?;
     let contents = BundleContents {
         commits: &run.commits,
         iterations: &iterations,

@@ -22,6 +22,7 @@ mod manual_verbs;
 mod mcp;
 mod mutation_test;
 mod output;
+mod own_files;
 mod place;
 mod prompt;
 mod push_gate;
@@ -147,7 +148,8 @@ fn dispatch_verb(cli: &Cli, typed: &ArgMatches) -> anyhow::Result<Exit> {
     let has_iterations = matches!(cli.verb, Verb::Run(_) | Verb::Demo { .. });
     let call = start_log(cli.flags.verbose, has_iterations)
         .and_then(|()| output::chosen(typed, cli.flags.json))
-        .and_then(|format| Invocation::of_flags(&cli.flags, format));
+        .and_then(|format| Invocation::of_flags(&cli.flags, format))
+        .and_then(|call| own_files::open_output(&call, typed).map(|()| call));
     if let Verb::Gate(args) = &cli.verb
         && args.stop_hook
     {

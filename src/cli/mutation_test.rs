@@ -1,6 +1,7 @@
 //! `ralph mutation-test`: how good the tests of a target are, without a loop and without git. It changes nothing.
 
 use super::inspect::engines::{is_on_path, version_in, virtual_environments};
+use super::own_files::ensure_is_not_own;
 use super::ui::StatusLine;
 use super::{
     Exit, Fault, FaultKind, Invocation, Workspace, base_environment, cache_folder, ensure_that, ui,
@@ -92,6 +93,9 @@ pub(super) fn mutation_test(call: &Invocation, args: &MutationTestArgs) -> Resul
         .as_deref()
         .map(std::path::absolute)
         .transpose()?;
+    if let Some(folder) = &report {
+        ensure_is_not_own(call, &folder.join("mutation.json"))?;
+    }
     let asked = MutationTestArgs {
         report,
         ..args.clone()

@@ -1,6 +1,6 @@
 //! The flags `--format` and `--output`: one definition for every command that writes a format.
 
-use super::{Fault, ui};
+use super::Fault;
 use crate::source::text::names;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Arg, ArgMatches, Command, ValueEnum, value_parser};
@@ -101,8 +101,15 @@ pub(super) fn with_output(verb: Command) -> Command {
     verb.arg(format).arg(output)
 }
 
-/// Returns the format that the command line names, and sends the answer to the file that it names.
+/// Returns the file of `--output`.
+pub(super) fn named_file(typed: &ArgMatches) -> Option<&PathBuf> {
+    let (_, typed) = typed.subcommand()?;
+    typed.try_get_one("output").ok().flatten()
+}
+
+/// Returns the format that the command line names.
 pub(super) fn chosen(typed: &ArgMatches, has_json: bool) -> Result<Format, Fault> {
+    let file = named_file(typed);
     let Some((verb, typed)) = typed.subcommand() else {
         return Ok(Human);
     };
@@ -113,22 +120,17 @@ pub(super) fn chosen(typed: &ArgMatches, has_json: bool) -> Result<Format, Fault
         .ok()
         .flatten()
         .copied();
-    let file = typed.try_get_one::<PathBuf>("output").ok().flatten();
     let of_file = file
         .and_then(|file| Format::of_file(file))
         .filter(|format| all.contains(format));
-    let format = match (named, has_json) {
-        (None | Some(Json), true) => Json,
+    match (named, has_json) {
+        (None | Some(Json), true) => Ok(Json),
         (Some(format), true) => {
             let what = format!("--json and --format {} exclude each other.", format.word());
-            return Err(Fault::setup_fault(what, "leave one of them out"));
+            Err(Fault::setup_fault(what, "leave one of them out"))
         }
-        (named, false) => named.or(of_file).unwrap_or(default),
-    };
-    if let Some(file) = file {
-        ui::answer_into(file)?;
+        (named, false) => Ok(named.or(of_file).unwrap_or(default)),
     }
-    Ok(format)
 }
 
 #[cfg(test)]

@@ -453,7 +453,7 @@ pub(super) fn has_boxes(places: &Places, boxes: usize) -> Result<(), Fault> {
 /// A `.ralph/` above the current folder makes a workspace when it holds a configuration or what a run left
 /// (in the current folder it always does). Any other folder of that name on the way up is ignored. The search
 /// does not end at the root of a repository: packages are repositories below their workspace.
-fn is_workspace(folder: &Path) -> bool {
+pub(super) fn is_workspace(folder: &Path) -> bool {
     let ralph = folder.join(".ralph");
     ralph.join("config.yaml").is_file() || ralph.join("state").is_dir()
 }

@@ -217,16 +217,13 @@ fn the_report_is_a_page_in_which_nothing_of_the_history_is_markup() {
         project.read("tasks.md") + "- [x] 5. <script>alert(1)</script> | @team\n",
     );
     commit(&project, "<b>bold</b>");
-    for file in [".ralph/audit.html", ".ralph/audit.md"] {
+    for file in ["audit.html", "audit.md"] {
         let audit = [
             "audit", "--trust", "--past", "--gate", "LINT", "--output", file,
         ];
         project.ralph(&audit).code(1);
     }
-    let (html, md) = (
-        project.read(".ralph/audit.html"),
-        project.read(".ralph/audit.md"),
-    );
+    let (html, md) = (project.read("audit.html"), project.read("audit.md"));
     assert!(
         html.contains("6 boxes ticked, 1 untrue") && html.contains("Untrue"),
         "{html}"

@@ -201,3 +201,60 @@ fn an_answer_goes_to_the_named_file_in_the_format_of_its_name() {
     let refused = project.ralph(&["status", "--format", "sarif"]).code(2);
     assert!(refused.err.contains("human, json"), "{}", refused.err);
 }
+
+#[test]
+fn no_answer_replaces_the_records_of_a_run_or_its_spec() {
+    let project = Project::new("- [ ] 1. One\n");
+    project.config("");
+    project.ralph(&["run"]).code(0);
+    project.write("docs/notes/x", "");
+    project.write("specs/other/tasks.md", "- [ ] 1. Other\n");
+    project.write("specs/other/design.md", "A design\n");
+    project.write("requirements.md", "A requirement\n");
+    let link = |target: &str, name: &str| {
+        std::os::unix::fs::symlink(target, project.path(name)).unwrap();
+    };
+    link("tasks.md", "link.md");
+    link(".ralph/state", "records");
+    link(".ralph/state/new.md", "dangling.md");
+    let own = [
+        ".ralph/state/journal.jsonl",
+        ".ralph/new.md",
+        "docs/notes/../../.ralph/config.yaml",
+        "records/journal.jsonl",
+        "dangling.md",
+        "tasks.md",
+        "link.md",
+        "progress.txt",
+        "validation-report.md",
+        "requirements.md",
+        "specs/new.md",
+        "specs/other/tasks.md",
+        "specs/other/design.md",
+    ];
+    let texts = || own.map(|file| fs_err::read_to_string(project.path(file)).ok());
+    let before = texts();
+    for file in own {
+        for verb in [&["report", "--output", file][..], &["bundle", file]] {
+            let refused = project.ralph(verb).code(2);
+            let what = format!("{file} is a file of the spec or in .ralph/");
+            assert!(refused.err.contains(&what), "{}", refused.err);
+            assert!(
+                refused.err.contains("hint: name another file"),
+                "{}",
+                refused.err
+            );
+        }
+    }
+    let mut below = project.command(&["report", "--output", "journal.jsonl"]);
+    below.current_dir(project.path(".ralph/state"));
+    assert_eq!(Project::finish(below).code, 2);
+    let refused = project.ralph(&["mutation-test", "src/app", "--report", ".ralph/state/new"]);
+    assert_eq!(refused.code, 2, "{}", refused.err);
+    assert_eq!(texts(), before);
+    assert!(!project.path(".ralph/state/new").exists());
+    for file in ["docs/notes/page.md", "app.html", "/dev/null"] {
+        project.ralph(&["report", "--output", file]).code(0);
+    }
+    project.ralph(&["bundle", "docs/run.tar"]).code(0);
+}

@@ -363,7 +363,7 @@ impl GateCall<'_> {
     fn listed_changes(&self, file: &Path) -> Result<Vec<FileChange>, Fault> {
         let text = fs_err::read(file).map_err(|error| {
             let what = format!("The list of changed files cannot be read: {error}.");
-            Fault::new(FaultKind::Unknown, what, "name another file").caused_by(error)
+            Fault::setup_fault(what, "name another file").caused_by(error)
         })?;
         let text = String::from_utf8(text).map_err(|_| {
             let what = format!("{} is not UTF-8.", file.display());

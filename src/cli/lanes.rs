@@ -213,6 +213,12 @@ fn take_bundles(
     files: &[PathBuf],
 ) -> Result<Exit, Fault> {
     only_for_people()?;
+    if let Some(file) = files.iter().find(|file| !file.exists()) {
+        return Err(Fault::setup_fault(
+            format!("There is no file {}.", file.display()),
+            "name bundles; `ralph bundle run.tar` writes one",
+        ));
+    }
     let _lock = workspace.take_lock()?;
     let state = workspace.read_boxes()?;
     let mut outside = workspace.open_outside()?;

@@ -19,7 +19,7 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "JOURNAL")]
     pub since: Option<PathBuf>,
     /// The chain's head that a run printed: one of the records must have this hash
-    #[arg(long, value_name = "HASH")]
+    #[arg(long, value_name = "HASH", value_parser = parse_anchor)]
     pub require_anchor: Option<String>,
     /// Replay a file that `ralph bundle` made, and nothing else
     #[arg(long, value_name = "FILE")]
@@ -103,6 +103,15 @@ fn show(format: Format, found: &Replayed, shard: Option<Shard>) -> Result<(), Fa
     Ok(())
 }
 
+fn parse_anchor(typed: &str) -> Result<String, String> {
+    let hash = typed.trim();
+    if hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        Ok(hash.to_owned())
+    } else {
+        Err("it is not a hash of 64 hex digits".to_owned())
+    }
+}
+
 /// Holds the journal against what was kept of it elsewhere.
 fn check_anchors(
     workspace: &Workspace,
@@ -180,24 +189,17 @@ fn not_a_prefix(earlier: &[u8], journal: &[u8], file: &Path) -> Option<ReplayFin
 }
 
 fn no_anchor(anchor: &str, journal: &[u8], records: u64) -> Option<ReplayFinding> {
-    let anchor = anchor.trim();
     let start = format!("{{\"h\":\"{anchor}\"");
-    let is_hash = anchor.len() == 64 && anchor.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if is_hash
-        && journal
-            .split(|byte| *byte == b'\n')
-            .any(|line| line.starts_with(start.as_bytes()))
+    if journal
+        .split(|byte| *byte == b'\n')
+        .any(|line| line.starts_with(start.as_bytes()))
     {
         return None;
     }
-    let what = if is_hash {
-        format!(
-            "None of the {} has the anchored hash {anchor}.",
-            count(records, "record")
-        )
-    } else {
-        "The anchor is no hash of 64 hex digits.".to_owned()
-    };
+    let what = format!(
+        "None of the {} has the anchored hash {anchor}.",
+        count(records, "record")
+    );
     let hint = "records were removed or rewritten since `ralph run` printed this head, or it is another run's";
     Some(ReplayFinding::new(FindingGrade::Differs, what, hint))
 }

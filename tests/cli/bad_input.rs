@@ -198,6 +198,21 @@ fn ids_and_reasons_that_mean_nothing() {
 }
 
 #[test]
+fn files_and_hashes_that_were_typed_wrong() {
+    let project = Project::new(TWO);
+    insta::assert_snapshot!(refused(&project, &["lanes", "take", "no.tar"]), @r"
+    error: There is no file no.tar.
+    hint: name bundles; `ralph bundle run.tar` writes one
+    ");
+    let anchor = ["replay", "--require-anchor", "xyz"];
+    insta::assert_snapshot!(project.ralph(&anchor).code(2).err, @r"
+    error: invalid value 'xyz' for '--require-anchor <HASH>': it is not a hash of 64 hex digits
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
 fn an_own_prompt_that_names_what_is_not_there() {
     let project = Project::new(TWO);
     project.write(".ralph/prompts/worker.md", "{{ nonsense }}\n");

@@ -128,9 +128,14 @@ fn lists_and_revisions_that_cannot_be_used_give_no_verdict() {
             );
         }
     }
-    project
+    let missing = project
         .ralph(&["gate", "LINT", "--diff", "no-such-list"])
-        .code(3);
+        .code(2);
+    assert!(
+        missing.err.contains("hint: name another file"),
+        "{}",
+        missing.err
+    );
     project.write("list.txt", "\n\n");
     for gate in ["LINT", "1.LINT"] {
         let done = project.ralph(&["gate", gate, "--diff", "list.txt"]).code(3);

@@ -58,7 +58,7 @@ pub(super) fn is_descendant(repo: &Repository, new: Oid, old: Oid) -> Result<boo
     Ok(false)
 }
 
-fn read_commit(repo: &Repository, id: Oid) -> Result<Commit<'_>, GitError> {
+pub(super) fn read_commit(repo: &Repository, id: Oid) -> Result<Commit<'_>, GitError> {
     repo.find_commit(id)
         .with_action(format_args!("read the commit {id}"))
 }

@@ -20,6 +20,7 @@ mod lane_commits;
 mod lines;
 mod locks;
 mod merge;
+mod new_objects;
 mod observe;
 mod open;
 mod package_folders;

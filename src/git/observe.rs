@@ -22,6 +22,7 @@ impl Repositories {
         self.refresh_packages()?;
         let mut removed = self.remove_locks()?;
         let (after, others) = self.look_at_all()?;
+        self.check_new_objects(&request.before, &after)?;
         let mut packages = self.compare_packages(&request.before, &after)?;
         for change in &mut packages {
             let name = &change.name;

@@ -40,7 +40,7 @@ pub(super) struct OpenRepo {
 #[derive(Debug, PartialEq, Eq)]
 struct RepositoryIdentity {
     dot_git: Option<(u64, u64)>,
-    files: [Option<FileStat>; 4],
+    files: [Option<FileStat>; 5],
 }
 
 impl RepositoryIdentity {
@@ -57,6 +57,8 @@ impl RepositoryIdentity {
                 FileStat::at(&repo.commondir().join("config")),
                 FileStat::at(&repo.path().join("config.worktree")),
                 FileStat::at(&repo.commondir().join("info/grafts")),
+                // The library reads it only when it opens the repository.
+                FileStat::at(&repo.path().join("shallow")),
             ],
         }
     }

@@ -13,7 +13,7 @@ const MAX_PATHS: usize = 1_000_000;
 /// Maximum length of a path in bytes. No author nests trees deeper.
 const MAX_PATH: usize = 16 << 10;
 /// Mode of a directory, and of a submodule.
-const FOLDER: u32 = 0o040_000;
+pub(super) const FOLDER: u32 = 0o040_000;
 pub(super) const GITLINK: u32 = 0o160_000;
 
 /// A file's content and mode.
@@ -91,7 +91,7 @@ pub(super) fn tree_of<'r>(
     }
 }
 
-fn missing_object(id: Oid, error: git2::Error) -> GitError {
+pub(super) fn missing_object(id: Oid, error: git2::Error) -> GitError {
     if error.code() != ErrorCode::NotFound {
         return GitError::unreadable_error(format!("read the object {id}"), error);
     }
@@ -144,7 +144,7 @@ pub(super) fn diff_trees(
 }
 
 /// Returns the entries of two trees by name. A second entry of one name could hide a difference.
-fn paired_entries(
+pub(super) fn paired_entries(
     repo: &Repository,
     trees: [Option<Oid>; 2],
 ) -> Result<BTreeMap<Vec<u8>, [Option<Leaf>; 2]>, GitError> {

@@ -1,6 +1,6 @@
 //! The changes of an attempt.
 
-use super::{Workspace, change, lines, observe, paths};
+use super::{Repo, Workspace, change, lines, observe, paths};
 use ralph::git::{GitErrorKind, Repositories};
 use ralph::machine::facts::{Accumulated, FileStatus, KeptFile, ObserveRequest, Oid, Snapshot};
 use ralph::source::{Kind, RepoPath};
@@ -405,6 +405,154 @@ fn a_base_that_was_pruned_is_an_error_and_no_answer() {
         (GitErrorKind::Unreadable, "Package a"),
         "{error}"
     );
+}
+
+/// Observes an attempt that must fail, and returns the error.
+fn unreadable(repositories: &mut Repositories, before: &Snapshot) -> String {
+    let request = ObserveRequest {
+        iteration: 1,
+        before: before.clone(),
+        ..ObserveRequest::default()
+    };
+    let error = repositories.observe_attempt(&request).unwrap_err();
+    assert_eq!(error.kind, GitErrorKind::Unreadable, "{error}");
+    error.to_string()
+}
+
+/// Commits a tree on HEAD and on further parents, without a look at the objects.
+fn commit_unseen(repo: &Repo, tree: &str, parents: &[&str]) {
+    let file = repo.dir.join(".git/unseen");
+    let parents: String = ["HEAD"]
+        .iter()
+        .chain(parents)
+        .map(|parent| match *parent {
+            "HEAD" => format!("parent {}\n", repo.head()),
+            id => format!("parent {id}\n"),
+        })
+        .collect();
+    let who = "a <a@b> 1800000000 +0000";
+    let text = format!("tree {tree}\n{parents}author {who}\ncommitter {who}\n\nwork\n");
+    fs_err::write(&file, text).unwrap();
+    let file = file.display().to_string();
+    let commit = repo.git(&["hash-object", "-w", "-t", "commit", "--literally", &file]);
+    repo.git(&["update-ref", "refs/heads/main", &commit]);
+}
+
+const NOWHERE: &str = "1234567890123456789012345678901234567890";
+
+#[test]
+fn a_new_file_of_any_kind_must_be_in_an_object() {
+    for path in ["main.c", "README", "deep/er/data.bin"] {
+        let (workspace, mut repositories, before) = start();
+        let repo = workspace.repo("src/a");
+        repo.write(path, "int main(void){return 0;}\n");
+        let blob = repo.git(&["hash-object", path]);
+        let entry = format!("100644,{blob},{path}");
+        repo.git(&["update-index", "--add", "--cacheinfo", &entry]);
+        let tree = repo.git(&["write-tree", "--missing-ok"]);
+        commit_unseen(&repo, &tree, &[]);
+        // A later commit that is complete in itself hides nothing.
+        repo.git(&["commit", "-q", "--allow-empty", "-m", "more"]);
+        let error = unreadable(&mut repositories, &before);
+        assert!(
+            error.contains(&format!("The object {blob} is not")),
+            "{error}"
+        );
+        repo.git(&["hash-object", "-w", path]);
+        let seen = observe(&mut repositories, &before);
+        assert_eq!(lines(&seen.family), [format!("Added a/{path}")]);
+    }
+}
+
+#[test]
+fn new_trees_and_all_parents_must_be_objects() {
+    let (workspace, mut repositories, before) = start();
+    let repo = workspace.repo("src/a");
+    let tree = repo.git(&["rev-parse", "HEAD^{tree}"]);
+    commit_unseen(&repo, &tree, &[NOWHERE]);
+    let error = unreadable(&mut repositories, &before);
+    assert!(error.contains(NOWHERE), "{error}");
+    commit_unseen(&workspace.repo("src/b"), NOWHERE, &[]);
+    let before = Snapshot {
+        packages: vec![before.package("b").unwrap().clone()],
+    };
+    assert!(unreadable(&mut repositories, &before).contains(NOWHERE));
+}
+
+#[test]
+fn an_object_with_other_bytes_is_no_object_of_that_name() {
+    let (workspace, mut repositories, before) = start();
+    let repo = workspace.repo("src/a");
+    repo.write("main.c", "one\n");
+    repo.write("other.c", "two\n");
+    repo.commit("work");
+    let object = |path: &str| {
+        let id = repo.git(&["rev-parse", &format!("HEAD:{path}")]);
+        (
+            repo.dir.join(".git/objects").join(&id[..2]).join(&id[2..]),
+            id,
+        )
+    };
+    let (file, id) = object("main.c");
+    fs_err::remove_file(&file).unwrap();
+    fs_err::copy(object("other.c").0, &file).unwrap();
+    let error = unreadable(&mut repositories, &before);
+    assert!(error.contains(&id), "{error}");
+}
+
+#[test]
+fn merges_renames_and_submodules_have_all_their_objects() {
+    let (workspace, mut repositories, before) = start();
+    let repo = workspace.repo("src/a");
+    repo.git(&["checkout", "-q", "-b", "side", "HEAD"]);
+    repo.write("side/x.c", "x\n");
+    repo.commit("side");
+    repo.git(&["checkout", "-q", "main"]);
+    repo.git(&["mv", "src", "code"]);
+    let link = format!("160000,{NOWHERE},module");
+    repo.git(&["update-index", "--add", "--cacheinfo", &link]);
+    repo.git(&["commit", "-q", "-m", "move"]);
+    repo.git(&["merge", "-q", "--no-edit", "side"]);
+    let seen = observe(&mut repositories, &before);
+    assert!(!change(&seen, "a").rewritten);
+    assert!(lines(&seen.family).contains(&"Added a/side/x.c".to_owned()));
+}
+
+#[test]
+fn a_shallow_branch_may_be_merged_into_a_shallow_clone() {
+    let workspace = Workspace::new();
+    let origin = workspace.package("elsewhere/origin");
+    origin.git(&["branch", "side"]);
+    for name in ["one", "two"] {
+        origin.write(name, name);
+        origin.commit(name);
+    }
+    origin.git(&["checkout", "-q", "side"]);
+    for name in ["three", "four"] {
+        origin.write(name, name);
+        origin.commit(name);
+    }
+    origin.git(&["checkout", "-q", "main"]);
+    let url = format!("file://{}", origin.dir.display());
+    fs_err::create_dir_all(workspace.path("src")).unwrap();
+    workspace
+        .repo("src")
+        .git(&["clone", "-q", "--depth", "1", &url, "a"]);
+    let mut repositories = workspace.discover();
+    let before = repositories.take_snapshot().unwrap();
+    let repo = workspace.repo("src/a");
+    repo.git(&["fetch", "-q", "--depth", "1", "origin", "side:side"]);
+    let merge = [
+        "merge",
+        "-q",
+        "--no-edit",
+        "--allow-unrelated-histories",
+        "side",
+    ];
+    repo.git(&merge);
+    let seen = observe(&mut repositories, &before);
+    assert!(!change(&seen, "a").rewritten);
+    assert!(lines(&seen.family).contains(&"Added a/three".to_owned()));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::error::{DescribeFailure as _, GitError};
 use super::open::OpenRepo;
 use super::package_folders::is_repository;
 use super::tree::{self, Delta, GITLINK};
-use super::{Repositories, history};
+use super::{Repositories, history, revision};
 use crate::machine::facts::{Accumulated, FileChange, FileStatus, Oid, Snapshot};
 use crate::source::{Classifier, Kind, RepoPath};
 use std::collections::BTreeMap;
@@ -127,7 +127,7 @@ impl Repositories {
     #[tracing::instrument(target = "git", level = "debug", skip_all, fields(package = package), err(level = "debug"))]
     pub fn commit_of(&mut self, package: &str, revision: &str) -> Result<Oid, GitError> {
         self.in_package(package, |_, open, _| {
-            Ok(tree::fact_of(history::commit_at(open, revision)?))
+            Ok(tree::fact_of(revision::commit_at(open, revision)?))
         })
     }
 
@@ -140,7 +140,7 @@ impl Repositories {
         revision: &str,
     ) -> Result<Oid, GitError> {
         self.in_package(package, |_, open, _| {
-            let commit = history::commit_at(open, &commit.0)?;
+            let commit = revision::commit_at(open, &commit.0)?;
             merge_base_of(open, commit, revision)
         })
     }
@@ -236,12 +236,12 @@ pub fn at_base(folder: &Path, file: &Path, revision: &str, cap: u64) -> Result<A
 fn left_at(open: &OpenRepo, rev: &str) -> Result<Oid, GitError> {
     match open.read_head()?.commit {
         Some(head) => merge_base_of(open, head, rev),
-        None => Ok(tree::fact_of(history::commit_at(open, rev)?)),
+        None => Ok(tree::fact_of(revision::commit_at(open, rev)?)),
     }
 }
 
 fn merge_base_of(open: &OpenRepo, head: git2::Oid, rev: &str) -> Result<Oid, GitError> {
-    let commit = history::commit_at(open, rev)?;
+    let commit = revision::commit_at(open, rev)?;
     open.repo
         .merge_base(head, commit)
         .map(tree::fact_of)

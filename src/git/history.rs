@@ -6,8 +6,7 @@
 //! parents only, the newest last.
 
 use super::error::{DescribeFailure as _, GitError, clean_text};
-use super::open::OpenRepo;
-use super::{Repositories, tree};
+use super::{Repositories, revision, tree};
 use crate::machine::facts;
 use git2::{Commit, Oid, Repository};
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashSet};
@@ -132,19 +131,6 @@ fn first_value(repo: &Repository, reference: &git2::Reference<'_>, target: Oid) 
     (!pushed).then(|| oldest.id_new())
 }
 
-/// Returns the commit of a revision.
-pub(super) fn commit_at(open: &OpenRepo, rev: &str) -> Result<Oid, GitError> {
-    let commit = open
-        .repo
-        .revparse_single(rev)
-        .and_then(|object| object.peel_to_commit())
-        .map_err(|_| {
-            let what = format!("The revision `{rev}` is not known here.");
-            GitError::not_found(what, "Name a commit, branch or tag of every package.")
-        })?;
-    Ok(commit.id())
-}
-
 /// Maximum number of commits read at once.
 const MAX_LINE: usize = 200_000;
 
@@ -194,7 +180,9 @@ impl Repositories {
                     "Audit by commits or tags: `--by commit`, `--by tag`.",
                 )
             })?;
-            let until = since.map(|rev| commit_at(open, rev)).transpose()?;
+            let until = since
+                .map(|rev| revision::commit_at(open, rev))
+                .transpose()?;
             let mut tags = tags_by_commit(&open.repo)?;
             let mut line = PastLine::default();
             let mut next = open.read_head()?.commit;

@@ -26,6 +26,7 @@ mod open;
 mod package_folders;
 mod plan;
 mod restore;
+mod revision;
 mod special_files;
 mod test_code;
 mod tips;

@@ -159,6 +159,30 @@ fn lists_and_revisions_that_cannot_be_used_give_no_verdict() {
 }
 
 #[test]
+fn a_tag_with_the_name_of_the_base_is_not_the_base() {
+    let project = project();
+    let git = |args: &[&str]| project.git("src/app", args);
+    git(&["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    commit(&project, "src/main/a.txt");
+    git(&["tag", "origin/main"]);
+    let done = project
+        .ralph(&["gate", "LINT", "--since", "origin/main"])
+        .code(2);
+    assert!(
+        done.err.contains("refs/tags/origin/main")
+            && done
+                .err
+                .contains("hint: Write the full name of the reference"),
+        "{}",
+        done.err
+    );
+    let whole = ["gate", "LINT", "--since", "refs/remotes/origin/main"];
+    let done = project.ralph(&whole);
+    assert!(done.out.contains("LINT"), "{}{}", done.out, done.err);
+    assert!([0, 1].contains(&done.code), "{}", done.code);
+}
+
+#[test]
 fn a_gate_alone_judges_and_changes_nothing() {
     let project = project();
     commit(&project, "src/main/a.txt");

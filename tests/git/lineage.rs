@@ -1,7 +1,7 @@
 //! Removed and rewritten files.
 
 use super::{Repo, Workspace};
-use ralph::git::Repositories;
+use ralph::git::{GitErrorKind, Repositories};
 use ralph::machine::facts::FileChange;
 use ralph::source::ChangedLines;
 
@@ -19,6 +19,73 @@ fn start() -> (Workspace, Repo, Repositories) {
     repo.commit("base");
     let repositories = workspace.discover();
     (workspace, repo, repositories)
+}
+
+/// Returns the kind of the error for a revision, and its text with the hint.
+fn refused_revision(repositories: &mut Repositories, revision: &str) -> (GitErrorKind, String) {
+    let error = repositories.commit_of("p", revision).unwrap_err();
+    (error.kind, format!("{error} {}", error.hint))
+}
+
+#[test]
+fn a_name_with_two_meanings_is_no_revision() {
+    let (_workspace, repo, mut repositories) = start();
+    let base = repo.git(&["rev-parse", "HEAD~1"]);
+    repo.git(&["update-ref", "refs/remotes/origin/main", &base]);
+    let others = [
+        "refs/tags/origin/main",
+        "refs/heads/origin/main",
+        "refs/origin/main",
+    ];
+    for other in others {
+        repo.git(&["update-ref", other, "HEAD"]);
+        for suffix in ["", "~1", "^{commit}", "@{0}"] {
+            let revision = format!("origin/main{suffix}");
+            let (kind, text) = refused_revision(&mut repositories, &revision);
+            assert_eq!(kind, GitErrorKind::Refused, "{text}");
+            for part in [other, "refs/remotes/origin/main", "`origin/main`"] {
+                assert!(text.contains(part), "{text}");
+            }
+        }
+        repo.git(&["update-ref", "-d", other]);
+    }
+    let short = &base[..8];
+    repo.git(&["tag", short, "HEAD"]);
+    let (kind, text) = refused_revision(&mut repositories, short);
+    assert_eq!(kind, GitErrorKind::Refused, "{text}");
+}
+
+#[test]
+fn whole_names_and_ids_have_one_meaning() {
+    let (_workspace, repo, mut repositories) = start();
+    let base = repo.git(&["rev-parse", "HEAD~1"]);
+    let nowhere = "1234567890123456789012345678901234567890";
+    repo.git(&["update-ref", "refs/remotes/origin/main", &base]);
+    for name in [
+        "refs/heads/HEAD",
+        "refs/heads/refs/remotes/origin/main",
+        "refs/heads/refs/remotes/origin/gone",
+        &format!("refs/heads/{base}"),
+        &format!("refs/heads/{nowhere}"),
+    ] {
+        repo.git(&["update-ref", name, "HEAD"]);
+    }
+    for revision in [
+        "origin/main",
+        "refs/remotes/origin/main",
+        "HEAD~1",
+        "@~1",
+        "main^",
+        &base,
+        &base[..9],
+    ] {
+        let commit = repositories.commit_of("p", revision).unwrap();
+        assert_eq!(commit.to_string(), base, "{revision}");
+    }
+    for revision in ["refs/remotes/origin/gone", nowhere] {
+        let (kind, text) = refused_revision(&mut repositories, revision);
+        assert_eq!(kind, GitErrorKind::NotFound, "{text}");
+    }
 }
 
 fn changes(repo: &Repo, repositories: &mut Repositories) -> Vec<FileChange> {

@@ -1,7 +1,8 @@
 //! Hashes unchanged files, and decides if git would consider a file equal to a blob.
 //!
 //! Promises: no filter of the repository runs. Bytes that differ from the blob are equal only if the differences are
-//! line ends or `$Id$` that git's own settings ignore, or if they are the object of a Git LFS pointer.
+//! line ends or `$Id$` that git's own settings ignore, or if they are the object of a Git LFS pointer, which the
+//! repository's LFS store has too.
 
 use super::error::{DescribeFailure as _, GitError};
 use super::index::CommittedRules;
@@ -255,11 +256,9 @@ fn is_expansion(text: &[u8]) -> bool {
     id.is_some_and(|id| id.len() == 40 && id.iter().all(u8::is_ascii_hexdigit))
 }
 
-/// True if a blob is a Git LFS pointer and the file has its SHA-256.
+/// True if a blob is a Git LFS pointer, and the file and an object in the repository's LFS store have its content.
 ///
-/// A pointer has `version`, `oid sha256:…` and `size`.
-///
-/// The format is that of the Git LFS specification.
+/// A pointer has `version`, `oid sha256:…` and `size`. The format is that of the Git LFS specification.
 fn is_lfs_object(repo: &Repository, file: &Path, blob: Oid) -> Result<bool, GitError> {
     let Ok(Some(pointer)) = tree::read_blob(repo, blob, 1024) else {
         return Ok(false);
@@ -268,16 +267,38 @@ fn is_lfs_object(repo: &Repository, file: &Path, blob: Oid) -> Result<bool, GitE
         return Ok(false);
     }
     let pointer = String::from_utf8_lossy(&pointer).into_owned();
-    let Some(expected) = pointer
-        .lines()
-        .find_map(|line| line.strip_prefix("oid sha256:"))
-    else {
+    let value_of = |key| pointer.lines().find_map(|line| line.strip_prefix(key));
+    let (Some(oid), Some(size)) = (value_of("oid sha256:"), value_of("size ")) else {
         return Ok(false);
     };
+    let is_digest = oid.len() == 64 && oid.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let Some(size) = size.parse().ok().filter(|_| is_digest) else {
+        return Ok(false);
+    };
+    let store = lfs_store(repo).join("objects");
+    // A push sends the objects of the store. A file that is only in the work tree is in no clone.
+    let object = store.join(&oid[..2]).join(&oid[2..4]).join(oid);
+    Ok(has_digest(file, oid, size)? && has_digest(&object, oid, size)?)
+}
+
+/// Returns the directory in which Git LFS keeps its objects.
+fn lfs_store(repo: &Repository) -> PathBuf {
+    let setting = repo
+        .config()
+        .and_then(|config| config.get_path("lfs.storage"));
+    let folder = setting.unwrap_or_else(|_| PathBuf::from("lfs"));
+    repo.commondir().join(folder)
+}
+
+/// True for a regular file of this size and SHA-256.
+fn has_digest(file: &Path, digest: &str, size: u64) -> Result<bool, GitError> {
+    if !std::fs::symlink_metadata(file).is_ok_and(|meta| meta.is_file() && meta.len() == size) {
+        return Ok(false);
+    }
     let found = fs_err::File::open(file)
         .and_then(digest_of)
         .with_action("read a file of Git LFS")?;
-    Ok(found == expected.trim())
+    Ok(found == digest)
 }
 
 #[cfg(test)]

@@ -161,6 +161,83 @@ fn filters_attributes_and_monitors_hide_nothing_and_run_nothing() {
     assert!(!ran.exists());
 }
 
+/// The SHA-256 of `abc`.
+const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+
+fn pointer(oid: &str, size: &str) -> String {
+    format!("version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize {size}\n")
+}
+
+#[test]
+fn a_file_whose_object_is_not_in_the_lfs_store_is_dirt() {
+    let store = format!("lfs/objects/ba/78/{ABC}");
+    let in_git = format!(".git/{store}");
+    // The pointer, an object in the store, the setting of the store.
+    for (text, object, setting, is_clean) in [
+        (pointer(ABC, "3"), None, None, false),
+        (pointer(ABC, "3"), Some((&*in_git, "abc")), None, true),
+        (pointer(ABC, "3"), Some((&*in_git, "abd")), None, false),
+        (pointer(ABC, "4"), Some((&*in_git, "abc")), None, false),
+        (
+            pointer(&ABC.to_uppercase(), "3"),
+            Some((&*in_git, "abc")),
+            None,
+            false,
+        ),
+        (
+            pointer("../../../../A", "3"),
+            Some((&*in_git, "abc")),
+            None,
+            false,
+        ),
+        (
+            pointer(ABC, "3"),
+            Some((&*store, "abc")),
+            Some("../lfs"),
+            true,
+        ),
+        (
+            pointer(ABC, "3"),
+            Some((&*in_git, "abc")),
+            Some("../lfs"),
+            false,
+        ),
+    ] {
+        let workspace = Workspace::with(&["a"]);
+        let repo = workspace.repo("src/a");
+        repo.write(".gitattributes", "*.java filter=lfs\n");
+        repo.write(".gitignore", "/lfs/\n");
+        repo.write("B.java", &text);
+        repo.commit("lfs");
+        repo.write("B.java", "abc");
+        if let Some((path, bytes)) = object {
+            repo.write(path, bytes);
+        }
+        if let Some(folder) = setting {
+            repo.git(&["config", "lfs.storage", folder]);
+        }
+        let mut repositories = workspace.discover();
+        let dirt = &repositories.take_snapshot().unwrap().packages[0].dirt;
+        let clean = !paths(dirt).contains(&"B.java");
+        assert_eq!(clean, is_clean, "{text} {object:?} {setting:?}");
+    }
+}
+
+#[test]
+fn an_object_of_lfs_is_no_link() {
+    let workspace = Workspace::with(&["a"]);
+    let repo = workspace.repo("src/a");
+    repo.write(".gitattributes", "*.java filter=lfs\n");
+    repo.write("B.java", pointer(ABC, "3"));
+    repo.commit("lfs");
+    repo.write("B.java", "abc");
+    let folder = repo.dir.join(".git/lfs/objects/ba/78");
+    fs_err::create_dir_all(&folder).unwrap();
+    std::os::unix::fs::symlink(repo.dir.join("B.java"), folder.join(ABC)).unwrap();
+    let dirt = &workspace.discover().take_snapshot().unwrap().packages[0].dirt;
+    assert_eq!(paths(dirt), ["B.java"]);
+}
+
 #[test]
 fn line_ends_by_git_attributes_and_lfs_objects_are_clean() {
     let workspace = Workspace::with(&["a"]);
@@ -170,11 +247,10 @@ fn line_ends_by_git_attributes_and_lfs_objects_are_clean() {
         "*.bat text eol=crlf\n*.txt text\n*.bin filter=lfs -text\n",
     );
     repo.write("run.bat", "one\r\ntwo\r\n");
-    let lfs = "version https://git-lfs.github.com/spec/v1\noid sha256:\
-               ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad\nsize 3\n";
-    repo.write("big.bin", lfs);
+    repo.write("big.bin", pointer(ABC, "3"));
     repo.commit("line ends");
     repo.write("big.bin", "abc");
+    repo.write(&format!(".git/lfs/objects/ba/78/{ABC}"), "abc");
     let mut repositories = workspace.discover();
     assert_eq!(repositories.take_snapshot().unwrap().packages[0].dirt, []);
     repo.write("big.bin", "abd");

@@ -30,6 +30,9 @@ impl Engine<'_> {
                     .world
                     .keep_inputs()?
                     .filter(|now| self.fold.state.inputs.as_ref() != Some(now));
+                let state = &self.fold.state;
+                let others = state.policy.ralph_commits.then(|| self.world.other_files());
+                let others = others.filter(|now| state.others.as_ref() != Some(now));
                 let shared_limits = match self.fold.state.mode {
                     Mode::Loop => self.world.shared_limits(),
                     Mode::Verb => BTreeMap::new(),
@@ -39,6 +42,7 @@ impl Engine<'_> {
                     snapshot,
                     now,
                     inputs,
+                    others,
                     shared_limits,
                 }
             }

@@ -5,7 +5,7 @@ use super::readings::Readings;
 use crate::machine::budget::Allowance;
 use crate::machine::effect::{AgentOrder, Effect};
 use crate::machine::event::{Event, StopRequest};
-use crate::machine::facts::{InputDigests, Observation, ObserveRequest, Snapshot};
+use crate::machine::facts::{InputDigests, Observation, ObserveRequest, OtherFiles, Snapshot};
 use crate::machine::state::State;
 use crate::sys::ProcessId;
 use std::collections::BTreeMap;
@@ -48,6 +48,10 @@ pub trait World {
     }
     /// The packages now.
     fn take_snapshot(&mut self) -> Result<Snapshot, Fault>;
+    /// The untracked files of no kind at the last snapshot.
+    fn other_files(&self) -> OtherFiles {
+        OtherFiles::new()
+    }
     /// The agents whose login is at a limit by the notice of another run, each with the limit's end in seconds since 1970.
     fn shared_limits(&mut self) -> BTreeMap<String, u64> {
         BTreeMap::new()

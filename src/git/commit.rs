@@ -10,8 +10,8 @@ use super::open::{HeadPosition, OpenRepo};
 use super::package_folders::PackageFolder;
 use super::tree;
 use super::{Repositories, apply, package_state};
-use crate::machine::facts::{Dirt, Oid, PackageState, Snapshot, full_path};
-use crate::source::{RepoPath, is_output};
+use crate::machine::facts::{Dirt, Oid, OtherFiles, PackageState, Snapshot, full_path};
+use crate::source::{RepoPath, digest, is_output};
 use crate::sys::disk::read_beginning;
 use git2::{AttrCheckFlags, AttrValue, IndexAddOption, Repository, RepositoryInitOptions};
 use std::collections::BTreeSet;
@@ -21,13 +21,13 @@ use std::path::Path;
 const MAX_SEARCHED: u64 = 16 << 20;
 
 impl Repositories {
-    /// Commits paths that differ from HEAD, unless they differed in the same way in `before`.
+    /// Commits paths that differ from HEAD, unless they differed in the same way in `before`, or are among `others`.
     ///
     /// These are tracked files and new files of any kind. Excluded are:
     ///
     /// - ignored files, and output directories (`target/`, `node_modules/` …)
     /// - `tasks.md` and the other state files
-    /// - untracked files of no kind that may not be new (the last [`Repositories::take_snapshot`] decides)
+    /// - untracked files of no kind where `others` are unknown
     /// - files with a secret. `secret` describes the secret in a file's bytes. The descriptions are returned.
     ///
     /// The author is the repository's `user.name` and `user.email`, otherwise `ralph <ralph@localhost>`. `None` if
@@ -38,16 +38,16 @@ impl Repositories {
     pub fn commit_all(
         &mut self,
         package: &str,
-        before: &Snapshot,
+        (before, others): (&Snapshot, Option<&OtherFiles>),
         message: &str,
         secret: impl Fn(&[u8]) -> Option<String>,
     ) -> Result<(Option<Oid>, Vec<String>), GitError> {
         self.refresh_packages()?;
-        let known = self.others.get(package).cloned();
+        let known = others.and_then(|others| others.get(package));
         self.in_package(package, |folder, open, classifier| {
             let (head, status) = open.read_status()?;
             let now = package_state(package, folder, open, &head, &status, classifier)?;
-            let mut paths = left_paths(folder, &now, before.package(package), known.as_ref());
+            let mut paths = left_paths(folder, &now, before.package(package), known);
             paths.retain(|path| !status.hidden.contains(path));
             let mut withheld = Vec::new();
             for path in paths.clone() {
@@ -73,7 +73,7 @@ fn left_paths(
     folder: &PackageFolder,
     (now, others): &(PackageState, BTreeSet<Vec<u8>>),
     before: Option<&PackageState>,
-    known: Option<&BTreeSet<Vec<u8>>>,
+    known: Option<&BTreeSet<String>>,
 ) -> BTreeSet<Vec<u8>> {
     let [tracked, untracked] = [&now.dirt, &now.untracked].map(|dirt| {
         dirt.iter()
@@ -83,7 +83,7 @@ fn left_paths(
     // A repository inside has a `/` at its end.
     let others = known
         .into_iter()
-        .flat_map(|known| others.difference(known))
+        .flat_map(|known| others.iter().filter(|path| !known.contains(&digest(path))))
         .filter(|path| !path.ends_with(b"/"));
     let untracked = untracked.chain(others.map(|inside| folder.in_repo(inside)));
     tracked

@@ -46,8 +46,8 @@ pub use package_folders::is_repository;
 pub use restore::RestoreExtent;
 pub use work_tree::WorkTree;
 
-use crate::machine::facts::{Dirt, Oid, PackageState, Snapshot};
-use crate::source::{Classifier, Kind, RepoPath};
+use crate::machine::facts::{Dirt, Oid, OtherFiles, PackageState, Snapshot};
+use crate::source::{Classifier, Kind, RepoPath, digest};
 use error::DescribeFailure as _;
 use git2::{Status as GitStatus, StatusOptions};
 use open::{HeadPosition, OpenRepo};
@@ -200,6 +200,14 @@ impl Repositories {
         let (snapshot, others) = self.look_at_all()?;
         self.others = others;
         Ok(snapshot)
+    }
+
+    /// Returns the digests of the untracked files of no kind at the last [`Repositories::take_snapshot`].
+    pub fn other_files(&self) -> OtherFiles {
+        let digests = |paths: &BTreeSet<Vec<u8>>| paths.iter().map(|path| digest(path)).collect();
+        let all = self.others.iter();
+        all.map(|(package, paths)| (package.clone(), digests(paths)))
+            .collect()
     }
 
     /// Returns the current HEAD and branch of each package, without reading its files.

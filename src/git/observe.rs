@@ -6,7 +6,7 @@ use super::{Repositories, content, index, locks};
 use crate::machine::facts::{
     Dirt, FileChange, Observation, ObserveRequest, Oid, PackageChange, PackageState, Snapshot,
 };
-use crate::source::{Kind, RepoPath};
+use crate::source::{Kind, RepoPath, digest};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of listed stray files.
@@ -24,12 +24,18 @@ impl Repositories {
         let (after, others) = self.look_at_all()?;
         self.check_new_objects(&request.before, &after)?;
         let mut packages = self.compare_packages(&request.before, &after)?;
+        let known = request.others.clone().unwrap_or_else(|| self.other_files());
         for change in &mut packages {
             let name = &change.name;
             change.locks_removed = removed.remove(name).unwrap_or_default();
-            if let (Some(before), Some(now)) = (self.others.get(name), others.get(name)) {
-                let strays = now.difference(before).take(MAX_STRAYS);
-                change.strays = strays.map(|path| RepoPath::from_bytes(path)).collect();
+            if let (Some(before), Some(now)) = (known.get(name), others.get(name)) {
+                let strays = now.iter().filter(|path| !before.contains(&digest(path)));
+                let all = strays.clone().filter(|_| request.others.is_some());
+                change.appeared_others = all.map(|path| digest(path)).collect();
+                let named = strays.take(MAX_STRAYS);
+                change.strays = named.map(|path| RepoPath::from_bytes(path)).collect();
+            }
+            if let Some(before) = self.others.get(name).filter(|_| others.contains_key(name)) {
                 change.gone = self.gone_files(request.before.package(name), before);
             }
         }
@@ -84,6 +90,7 @@ impl Repositories {
             };
             change.locks_removed.clone_from(&known.locks_removed);
             change.strays.clone_from(&known.strays);
+            change.appeared_others.clone_from(&known.appeared_others);
             change.gone.clone_from(&known.gone);
             change.lost.clone_from(&known.lost);
             change.secret.clone_from(&known.secret);

@@ -52,8 +52,35 @@ pub(super) fn agent_ended(
     };
 }
 
+/// Requests a commit of what the agent left, and of what the stage's earlier attempts left that did not count.
+///
+/// What a person had in the work tree before the stage's first attempt is left alone.
+pub(super) fn commit_left(state: &State, attempt: &Attempt) -> Effect {
+    let mut before = attempt.before.clone();
+    for package in &mut before.packages {
+        let left = state
+            .leftovers
+            .as_ref()
+            .and_then(|left| left.dirt.get(&package.name));
+        for all in [&mut package.dirt, &mut package.untracked] {
+            all.retain(|entry| !left.is_some_and(|left| has_path(left, entry)));
+        }
+    }
+    let stage = state.spec_state().stage(&attempt.key);
+    let mut others = state.others.clone();
+    for (package, known) in others.iter_mut().flatten() {
+        let strays = stage.and_then(|stage| stage.strays.get(package));
+        known.retain(|path| !strays.is_some_and(|strays| strays.contains(path)));
+    }
+    Effect::CommitLeft {
+        before,
+        others,
+        message: commit_message(state, &attempt.key),
+    }
+}
+
 /// The message under which ralph commits for an agent.
-pub(super) fn commit_message(state: &State, key: &TaskKey) -> String {
+fn commit_message(state: &State, key: &TaskKey) -> String {
     let text = state
         .spec_state()
         .row(key)
@@ -76,6 +103,7 @@ pub(super) fn observe_request(state: &State, attempt: &Attempt) -> ObserveReques
     ObserveRequest {
         iteration: state.iteration,
         before: attempt.before.clone(),
+        others: state.others.clone().filter(|_| state.policy.ralph_commits),
         task: family_text(spec, key),
         worker: key.stage == Stage::Implementation,
         family: covered_changes(spec, key),
@@ -186,6 +214,10 @@ fn remember(state: &mut State, attempt: &Attempt, observation: &Observation, str
         .extend(settings.map(|change| change.full_path()));
     let stage = spec.stage_mut(&attempt.key);
     stage.own.add(&attempt.before, standing);
+    for package in &observation.packages {
+        let strays = stage.strays.entry(package.name.clone()).or_default();
+        strays.extend(package.appeared_others.iter().cloned());
+    }
     for package in kept {
         *stage.tests_delta.entry(package.name.clone()).or_default() += package.tests_delta;
     }

@@ -109,6 +109,7 @@ fn remember_opening(spec: &mut SpecState, key: &TaskKey) {
     let stage = spec.stage_mut(key);
     stage.lane_failed = false;
     stage.own = Accumulated::default();
+    stage.strays.clear();
     stage.tests_delta.clear();
     stage.attempts = 0;
     stage.frozen_only = false;

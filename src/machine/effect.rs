@@ -1,7 +1,9 @@
 //! Effects: what the machine asks of the world, in the imperative. They are never stored.
 
 use super::event::{Check, Offer};
-use super::facts::{Accumulated, Dirt, FileChange, Observation, ObserveRequest, Oid, Snapshot};
+use super::facts::{
+    Accumulated, Dirt, FileChange, Observation, ObserveRequest, Oid, OtherFiles, Snapshot,
+};
 use super::stop::StopReason;
 use super::used::Most;
 use crate::mutation::GateReport;
@@ -59,8 +61,10 @@ pub enum Effect {
     },
     /// Commit what the agent left → `LeftCommitted`.
     CommitLeft {
-        /// The packages before the attempt.
+        /// The packages before the stage's attempts: without what earlier ones of them left.
         before: Snapshot,
+        /// The untracked files of no kind then; `None` if unknown.
+        others: Option<OtherFiles>,
         /// The commit's message.
         message: String,
     },

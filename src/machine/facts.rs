@@ -78,6 +78,11 @@ pub struct InputDigests {
     pub files: BTreeMap<String, String>,
 }
 
+/// Untracked files that are neither test, production nor build files, by package: the SHA-256 of each path in the package.
+///
+/// A name may hold a secret, and such a file is not taken back.
+pub type OtherFiles = BTreeMap<String, BTreeSet<String>>;
+
 /// All packages at one moment, sorted by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -232,6 +237,8 @@ pub struct ObserveRequest {
     pub iteration: u64,
     /// The packages before the attempt.
     pub before: Snapshot,
+    /// The untracked files of no kind before the attempt, if ralph commits and the journal has them.
+    pub others: Option<OtherFiles>,
     /// The text of the task.
     pub task: String,
     /// It is an attempt of the worker.
@@ -315,6 +322,9 @@ pub struct PackageChange {
     pub dirt: Vec<Dirt>,
     /// Other untracked files that appeared: named, never touched (at most 20).
     pub strays: Vec<RepoPath>,
+    /// All of them as in [`OtherFiles`], if ralph commits.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub appeared_others: BTreeSet<String>,
     /// Enabled tests after minus before, over the changed test files.
     pub tests_delta: i64,
     /// Untracked files that were there before and are gone (at most 20).

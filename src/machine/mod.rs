@@ -32,6 +32,7 @@
 //! process may have outlived its supervisor, its author is unknown, and `between_iterations` restores the file.
 
 mod accept;
+mod agent_end;
 pub mod asked;
 mod attempt;
 mod begin;
@@ -192,11 +193,15 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
                 snapshot,
                 now,
                 inputs,
+                others,
                 shared_limits,
             },
             Phase::Idle,
         ) => {
             state.take_files(tasks);
+            if others.is_some() {
+                state.others.clone_from(others);
+            }
             between_iterations::note_survey(state, snapshot, *now, inputs.as_ref(), shared_limits);
             return Ok(between_iterations::surveyed(state, tasks, snapshot));
         }
@@ -419,10 +424,7 @@ pub fn owed(state: &State) -> Vec<Effect> {
             iteration,
             process: *process,
         }],
-        Phase::Committing(attempt) => vec![Effect::CommitLeft {
-            before: attempt.before.clone(),
-            message: attempt::commit_message(state, &attempt.key),
-        }],
+        Phase::Committing(attempt) => vec![attempt::commit_left(state, attempt)],
         Phase::Observing(attempt) => vec![Effect::Observe {
             request: Box::new(attempt::observe_request(state, attempt)),
             validation: attempt.key.stage == crate::task::Stage::Final,

@@ -5,8 +5,8 @@ use super::event::{
     Check, CheckResult, EarlierEntries, Mode, Offer, StopRequest, TasksSeen, Trespass, Validation,
 };
 use super::facts::{
-    Accumulated, Claim, Dirt, FileChange, InputDigests, KeptFile, Observation, Oid, ProcessEnd,
-    Snapshot,
+    Accumulated, Claim, Dirt, FileChange, InputDigests, KeptFile, Observation, Oid, OtherFiles,
+    ProcessEnd, Snapshot,
 };
 use super::policy::Policy;
 pub use super::run_counters::{OutOfQuota, RestCause, RunCounters};
@@ -55,6 +55,8 @@ pub struct State {
     pub unwatched: Option<u64>,
     /// The files that no attempt may change, as at the last survey; `None` in older journals.
     pub inputs: Option<InputDigests>,
+    /// The untracked files of no kind at the last survey of a run in which ralph commits.
+    pub others: Option<OtherFiles>,
     /// The agent of this iteration was not started, or what it changed of the inputs is restored.
     pub unstarted: bool,
 }
@@ -144,6 +146,8 @@ pub struct Family {
 pub struct StageState {
     /// Changes of its own attempts since its box was last unticked.
     pub own: Accumulated,
+    /// Untracked files of no kind that appeared in these attempts.
+    pub strays: OtherFiles,
     /// Enabled tests after minus before, over these attempts, by package.
     pub tests_delta: BTreeMap<String, i64>,
     /// Attempts in a row that were rejected.

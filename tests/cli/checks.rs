@@ -1,6 +1,6 @@
 //! Checks, committers, checkpoints, hooks, and the final gate.
 
-use super::project::Project;
+use super::project::{Project, wait_for};
 
 const GREEN: &str = "checks: {green: [sh, -c, 'test -e ok || { echo not ok; exit 1; }']}\n";
 
@@ -174,6 +174,89 @@ fn ralph_commits_for_agents_that_may_not() {
     assert_eq!(
         project.story()[2..],
         ["1.PRE-CR=REJECTED (attempt 1 of 3)", "1.PRE-CR=PRE-CR PASS"]
+    );
+}
+
+/// A first attempt of task 1 that leaves new files and a changed one, and does not count because it ends with `end`; a second
+/// one that adds nothing of these. A person's files were there before.
+fn left_by_an_attempt_that_does_not_count(end: &str) -> Project {
+    let project = Project::new("- [ ] 1. One\n- [ ] 1.LINT Judge\n");
+    project.config(
+        "commit: ralph\ngates:\n  LINT: {run: [sh, -c, 'grep -q table schema.sql'], where: clean}\n",
+    );
+    project.write("src/app/person.txt", "was there");
+    project.write("src/app/src/main/person.txt", "was there");
+    project.agent(&format!(
+        "1./*) if ! [ -e src/app/schema.sql ]; then echo table > src/app/schema.sql; echo new > src/app/src/main/new.txt;\n\
+         echo more >> src/app/README.md; touch started; {end}; fi; change app src/main/1.txt ;;"
+    ));
+    project
+}
+
+fn assert_left_is_committed(project: &Project, story: &[&str], untracked: &str) {
+    assert_eq!(project.story(), story);
+    assert_eq!(
+        project.git("src/app", &["ls-tree", "-r", "--name-only", "HEAD"]),
+        "README.md\nschema.sql\nsrc/main/1.txt\nsrc/main/new.txt"
+    );
+    assert_eq!(
+        project.git("src/app", &["status", "--porcelain"]),
+        untracked
+    );
+    project.ralph(&["replay"]).code(0);
+}
+
+#[test]
+fn ralph_commits_what_an_attempt_left_that_did_not_count() {
+    let project = left_by_an_attempt_that_does_not_count("exit 1");
+    project.ralph(&["run", "--max-iterations", "1"]).code(5);
+    project.write("src/app/between.txt", "a person's");
+    project.ralph(&["run"]).code(0);
+    assert_left_is_committed(
+        &project,
+        &[
+            "1.=REJECTED (attempt 1 of 3)",
+            "1.=ACCEPTED",
+            "1.LINT=LINT PASS",
+        ],
+        "?? between.txt\n?? person.txt\n?? src/main/person.txt",
+    );
+}
+
+#[test]
+fn ralph_commits_what_an_attempt_left_when_ralph_was_killed() {
+    let project = left_by_an_attempt_that_does_not_count("sleep 1000");
+    let mut run = project.start(&["run"]);
+    wait_for("the agent started", || project.has("started"));
+    run.kill().unwrap();
+    run.wait().unwrap();
+    project.ralph(&["run"]).code(0);
+    assert_left_is_committed(
+        &project,
+        &["1.=INTERRUPTED", "1.=ACCEPTED", "1.LINT=LINT PASS"],
+        "?? person.txt\n?? src/main/person.txt",
+    );
+}
+
+#[test]
+fn a_file_that_needs_a_filter_is_not_left_out_by_the_next_run() {
+    let project = Project::new("- [ ] 1. One\n");
+    project.config("commit: ralph\n");
+    project.git("src/app", &["config", "filter.up.clean", "cat"]);
+    project.write("src/app/.git/info/attributes", "*.up filter=up\n");
+    project.agent(
+        "1./1) change app src/main/1.txt; echo new > src/app/x.up; echo new > src/app/y.txt ;;",
+    );
+    for _ in 0..2 {
+        let said = project.ralph(&["run"]).code(2).err;
+        assert!(said.contains("x.up needs the filter `up`"), "{said}");
+    }
+    project.git("src/app", &["add", "x.up"]);
+    project.git("src/app", &["commit", "-qm", "by hand"]);
+    project.ralph(&["run"]).code(0);
+    assert_eq!(
+        project.git("src/app", &["ls-tree", "-r", "--name-only", "HEAD"]),
+        "README.md\nsrc/main/1.txt\nx.up\ny.txt"
     );
 }
 

@@ -13,9 +13,10 @@ fn what_an_attempt_left_is_committed_and_nothing_else() {
     repo.write("src/main/java/Person.java", "was there");
     let mut repositories = workspace.discover();
     let before = repositories.take_snapshot().unwrap();
+    let others = repositories.other_files();
     assert_eq!(
         repositories
-            .commit_all("a", &before, "nothing", |_| None)
+            .commit_all("a", (&before, Some(&others)), "nothing", |_| None)
             .unwrap()
             .0,
         None
@@ -30,7 +31,7 @@ fn what_an_attempt_left_is_committed_and_nothing_else() {
         repo.write(left_out, "x");
     }
     let commit = repositories
-        .commit_all("a", &before, "2. Do it", |_| None)
+        .commit_all("a", (&before, Some(&others)), "2. Do it", |_| None)
         .unwrap()
         .0
         .unwrap();
@@ -54,7 +55,7 @@ fn what_an_attempt_left_is_committed_and_nothing_else() {
     assert_eq!(repo.git(&["diff", "--cached", "--name-only"]), "");
     assert_eq!(
         repositories
-            .commit_all("a", &before, "again", |_| None)
+            .commit_all("a", (&before, Some(&others)), "again", |_| None)
             .unwrap()
             .0,
         None
@@ -63,16 +64,34 @@ fn what_an_attempt_left_is_committed_and_nothing_else() {
 }
 
 #[test]
+fn no_untracked_file_of_no_kind_is_committed_where_those_before_are_unknown() {
+    let workspace = Workspace::with(&["a"]);
+    let repo = workspace.repo("src/a");
+    let before = workspace.discover().take_snapshot().unwrap();
+    repo.write("notes.txt", "whose is it?");
+    repo.write("src/main/java/B.java", "class B {}\n");
+    let mut later = workspace.discover();
+    later
+        .commit_all("a", (&before, None), "2. Do it", |_| None)
+        .unwrap();
+    assert_eq!(
+        repo.git(&["show", "--name-only", "--format="]),
+        "src/main/java/B.java"
+    );
+}
+
+#[test]
 fn a_first_commit_and_staged_or_deleted_files() {
     let workspace = Workspace::new();
     let repo = workspace.init("src/a");
     let mut repositories = workspace.discover();
     let before = repositories.take_snapshot().unwrap();
+    let others = repositories.other_files();
     repo.write("src/main/java/A.java", "class A {}\n");
     repo.write("b.txt", "b");
     repo.git(&["add", "b.txt"]);
     let first = repositories
-        .commit_all("a", &before, "first", |_| None)
+        .commit_all("a", (&before, Some(&others)), "first", |_| None)
         .unwrap()
         .0
         .unwrap();
@@ -83,7 +102,7 @@ fn a_first_commit_and_staged_or_deleted_files() {
     repo.git(&["rm", "-q", "b.txt"]);
     let before = ralph::machine::facts::Snapshot::default();
     repositories
-        .commit_all("a", &before, "second", |_| None)
+        .commit_all("a", (&before, Some(&others)), "second", |_| None)
         .unwrap()
         .0
         .unwrap();
@@ -100,11 +119,12 @@ fn a_file_that_needs_a_filter_program_is_refused() {
     let repo = workspace.repo("src/a");
     let mut repositories = workspace.discover();
     let before = repositories.take_snapshot().unwrap();
+    let others = repositories.other_files();
     repo.git(&["config", "filter.lfs.clean", "touch ran"]);
     repo.write(".gitattributes", "*.bin filter=lfs\n");
     repo.write("big.bin", "x");
     let error = repositories
-        .commit_all("a", &before, "big", |_| None)
+        .commit_all("a", (&before, Some(&others)), "big", |_| None)
         .unwrap_err();
     assert_eq!(error.kind, GitErrorKind::Refused);
     assert!(
@@ -134,9 +154,10 @@ fn hooks_do_not_run() {
     }
     let mut repositories = workspace.discover();
     let before = repositories.take_snapshot().unwrap();
+    let others = repositories.other_files();
     repo.write("src/main/java/A.java", "class A {}\n");
     repositories
-        .commit_all("a", &before, "x", |_| None)
+        .commit_all("a", (&before, Some(&others)), "x", |_| None)
         .unwrap()
         .0
         .unwrap();

@@ -6,6 +6,7 @@ mod allowance;
 mod artifacts;
 mod attempt;
 mod beside;
+mod commit;
 mod edits;
 mod gate_log;
 mod guard;
@@ -41,7 +42,7 @@ use crate::machine::budget::Allowance;
 use crate::machine::effect::{AgentOrder, Effect};
 use crate::machine::event::{AgentEnd, Event, KeptWork, StopRequest};
 use crate::machine::facts::{
-    FileChange, InputDigests, Observation, ObserveRequest, Oid, ProcessEnd, Snapshot,
+    FileChange, InputDigests, Observation, ObserveRequest, Oid, OtherFiles, ProcessEnd, Snapshot,
 };
 use crate::machine::state::State;
 use crate::source::{Secrets, environment_for};
@@ -282,27 +283,6 @@ impl Outside {
         })
     }
 
-    /// Commits what the agent left.
-    fn commit_left(
-        &mut self,
-        before: &Snapshot,
-        message: &str,
-    ) -> Result<BTreeMap<String, Oid>, Fault> {
-        let mut commits = BTreeMap::new();
-        for name in self.parts.repositories.package_names() {
-            let (commit, withheld) =
-                self.parts
-                    .repositories
-                    .commit_all(&name, before, message, |bytes: &[u8]| {
-                        self.secrets.in_file(bytes)
-                    })?;
-            self.withheld
-                .extend(withheld.iter().map(|file| self.secrets.redact(file)));
-            commits.extend(commit.map(|commit| (name, commit)));
-        }
-        Ok(commits)
-    }
-
     /// Looks at what programs left.
     fn look_at_packages(&mut self, request: &ObserveRequest) -> Result<Observation, Fault> {
         self.parts
@@ -407,6 +387,10 @@ impl World for Outside {
         Ok(self.parts.repositories.take_snapshot()?)
     }
 
+    fn other_files(&self) -> OtherFiles {
+        self.parts.repositories.other_files()
+    }
+
     fn shared_limits(&mut self) -> BTreeMap<String, u64> {
         self.noticed_limits()
     }
@@ -462,8 +446,12 @@ impl World for Outside {
             Effect::ReapAgent { iteration, process } => {
                 Event::AgentEnded(self.reap_agent(iteration, process)?)
             }
-            Effect::CommitLeft { before, message } => Event::LeftCommitted {
-                commits: self.commit_left(&before, &message)?,
+            Effect::CommitLeft {
+                before,
+                others,
+                message,
+            } => Event::LeftCommitted {
+                commits: self.commit_left((&before, others.as_ref()), &message)?,
             },
             Effect::PutBack {
                 iteration,

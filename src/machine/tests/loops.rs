@@ -440,6 +440,7 @@ fn an_interrupted_attempt_is_closed_once_and_not_counted() {
         snapshot: sim.snapshot(),
         now: 0,
         inputs: None,
+        others: None,
         shared_limits: std::collections::BTreeMap::default(),
     };
     effects.extend(sim.feed(&seen));
@@ -467,6 +468,7 @@ fn a_gate_cut_short_by_ralphs_end_runs_again_in_a_new_iteration() {
         snapshot: cut.snapshot(),
         now: 0,
         inputs: None,
+        others: None,
         shared_limits: std::collections::BTreeMap::default(),
     };
     cut.feed(&seen);
@@ -851,6 +853,7 @@ fn final_goes_on_with_the_loop_when_its_agent_added_open_tasks() {
         snapshot: sim.snapshot(),
         now: 0,
         inputs: None,
+        others: None,
         shared_limits: std::collections::BTreeMap::default(),
     };
     sim.feed(&seen);

@@ -65,6 +65,7 @@ fn after_a_lost_supervisor_edits_are_nobodys_until_a_person_speaks() {
         snapshot: sim.snapshot(),
         now: 0,
         inputs: None,
+        others: None,
         shared_limits: std::collections::BTreeMap::default(),
     };
     assert_eq!(sim.feed(&seen), [Effect::RestoreTasks { iteration: 2 }]);
@@ -279,6 +280,7 @@ fn boxes_that_a_check_wrote_are_put_back_before_anything_is_decided() {
         snapshot: sim.snapshot(),
         now: 0,
         inputs: None,
+        others: None,
         shared_limits: std::collections::BTreeMap::default(),
     };
     sim.feed(&seen);
@@ -345,6 +347,7 @@ fn boxes_that_a_gate_wrote_are_put_back_before_its_verdict_is_applied() {
         snapshot: sim.snapshot(),
         now: 0,
         inputs: None,
+        others: None,
         shared_limits: std::collections::BTreeMap::default(),
     };
     sim.feed(&seen);

@@ -200,6 +200,7 @@ impl Sim {
             snapshot: self.snapshot(),
             now: 0,
             inputs: None,
+            others: None,
             shared_limits: BTreeMap::new(),
         };
         self.play(&seen);
@@ -272,6 +273,7 @@ impl Sim {
                 snapshot: self.snapshot(),
                 now: 0,
                 inputs: None,
+                others: None,
                 shared_limits: self.act.notices.clone(),
             },
             Effect::StartAgent(order) => {

@@ -104,7 +104,7 @@ fn judge_in_own_module(
     ));
     let packages = context.request.packages.iter();
     let mut changes = packages.flat_map(|package| &package.changes);
-    // Changes of Java files alone leave the class path as it was. That these tests never ran for the classes is no news.
+    // Changes of Java files alone do not change the class path.
     if changes.any(|change| !is_java(Path::new(&change.path.to_text()))) {
         set_base_scores(context, module, result)?;
     }

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 /// The folder of a class's module, and its name: modules may have classes of one name.
 type ClassKey = (PathBuf, String);
 
-/// What the modules of a package that were judged so far found out.
+/// The findings of the modules of a package that were judged so far.
 #[derive(Default)]
 pub(crate) struct EarlierModules {
     findings: BTreeMap<ClassKey, CountedMutants>,

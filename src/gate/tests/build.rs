@@ -1,4 +1,4 @@
-//! What a build leaves: classes that are not judged, tests that are not asked, and the JDK.
+//! Classes of a build that are not judged, tests that are not asked, and the JDK.
 
 use super::*;
 

@@ -15,9 +15,8 @@ use crate::source::{Kind, text};
 use serde::Serialize;
 use std::time::Duration;
 
-/// The next step where the work is gone that a gate failed on.
-const RESTORE: &str =
-    "Do the work so that the gate can judge it; that it is not needed is for a person to say.";
+/// The next step if the work that a gate failed on is gone.
+const RESTORE: &str = "Do the work again, so that the gate can judge it. Only a person can decide that it is not needed.";
 
 /// Runs a gate. Never panics, never fails: every problem becomes a verdict.
 #[tracing::instrument(target = "gate", skip_all, fields(gate = request.name))]
@@ -34,7 +33,7 @@ pub fn run_gate(
             ref several => measure_each(several, request, settings, ports),
         }
     };
-    // Otherwise to undo the work would be a way out of a FAIL.
+    // An agent could undo its work to get out of a FAIL.
     if request.changed_since_fail.is_some()
         && let Verdict::Skip { why } = &report.verdict
     {

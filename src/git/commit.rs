@@ -38,7 +38,8 @@ impl Repositories {
     pub fn commit_all(
         &mut self,
         package: &str,
-        (before, others): (&Snapshot, Option<&OtherFiles>),
+        before: &Snapshot,
+        others: Option<&OtherFiles>,
         message: &str,
         secret: impl Fn(&[u8]) -> Option<String>,
     ) -> Result<(Option<Oid>, Vec<String>), GitError> {

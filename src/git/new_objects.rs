@@ -91,6 +91,7 @@ impl<'r> NewObjects<'r> {
 
     /// Checks the commits that `head` reaches and `base` does not, newest first.
     ///
+    /// The library's own walk can read a commit graph, which an attempt can write. This one reads the commits.
     /// Commits of `base` are checked too if their times are in no order.
     fn check_commits(&mut self, base: Option<Oid>, head: Oid) -> Result<(), GitError> {
         let (mut old, mut new) = (Reachable::default(), Reachable::default());

@@ -24,23 +24,42 @@ impl Repositories {
         let (after, others) = self.look_at_all()?;
         self.check_new_objects(&request.before, &after)?;
         let mut packages = self.compare_packages(&request.before, &after)?;
-        let known = request.others.clone().unwrap_or_else(|| self.other_files());
         for change in &mut packages {
             let name = &change.name;
             change.locks_removed = removed.remove(name).unwrap_or_default();
-            if let (Some(before), Some(now)) = (known.get(name), others.get(name)) {
-                let strays = now.iter().filter(|path| !before.contains(&digest(path)));
-                let all = strays.clone().filter(|_| request.others.is_some());
-                change.appeared_others = all.map(|path| digest(path)).collect();
-                let named = strays.take(MAX_STRAYS);
-                change.strays = named.map(|path| RepoPath::from_bytes(path)).collect();
+            let Some(now) = others.get(name) else {
+                continue;
+            };
+            let strays = self.find_strays(request, name, now);
+            if request.others.is_some() {
+                change.appeared_others = strays.iter().map(|path| digest(path)).collect();
             }
-            if let Some(before) = self.others.get(name).filter(|_| others.contains_key(name)) {
+            let named = strays.into_iter().take(MAX_STRAYS);
+            change.strays = named.map(|path| RepoPath::from_bytes(path)).collect();
+            if let Some(before) = self.others.get(name) {
                 change.gone = self.gone_files(request.before.package(name), before);
             }
         }
         self.note_lost(&mut packages, request.iteration)?;
         self.build_observation(request, after, packages)
+    }
+
+    /// Returns untracked files of no kind that were not there before the attempt; none if those before are unknown.
+    fn find_strays<'f>(
+        &self,
+        request: &ObserveRequest,
+        package: &str,
+        now: &'f BTreeSet<Vec<u8>>,
+    ) -> Vec<&'f Vec<u8>> {
+        let known = request.others.as_ref().map(|others| others.get(package));
+        match (known, self.others.get(package)) {
+            (Some(Some(before)), _) => now
+                .iter()
+                .filter(|path| !before.contains(&digest(path)))
+                .collect(),
+            (None, Some(before)) => now.iter().filter(|path| !before.contains(*path)).collect(),
+            _ => Vec::new(),
+        }
     }
 
     /// Returns untracked files of a package that are no longer on the disk.

@@ -21,18 +21,30 @@ pub fn own_test_beside<'f>(path: &str, files: &'f [(String, Kind)]) -> Option<&'
     let (endings, patterns) = TESTS
         .iter()
         .find(|(endings, _)| endings.contains(&ending))?;
-    let named = |kind: Kind, name: &str| {
-        let mut files = files.iter().filter(|(_, known)| *known == kind);
-        let found = files.find(|(file, _)| {
-            split_name(file).is_some_and(|(stem, end)| stem == name && endings.contains(&end))
-        });
-        found.map(|(file, _)| file.as_str())
-    };
-    if named(Kind::Production, name).is_some() {
-        return None;
+    let tests: Vec<String> = patterns
+        .iter()
+        .map(|pattern| pattern.replace("{}", name))
+        .collect();
+    // The first pattern that has a file counts.
+    let mut own: Option<(usize, &str)> = None;
+    for (file, kind) in files {
+        let Some((stem, end)) = split_name(file) else {
+            continue;
+        };
+        if !endings.contains(&end) {
+            continue;
+        }
+        if *kind == Kind::Production && stem == name {
+            return None;
+        }
+        if *kind == Kind::Test
+            && let Some(rank) = tests.iter().position(|test| test == stem)
+            && own.is_none_or(|(known, _)| rank < known)
+        {
+            own = Some((rank, file));
+        }
     }
-    let mut tests = patterns.iter().map(|pattern| pattern.replace("{}", name));
-    tests.find_map(|test| named(Kind::Test, &test))
+    own.map(|(_, file)| file)
 }
 
 /// The name of a file without its ending, and the ending.

@@ -92,14 +92,14 @@ impl TaskFile {
         problems.extend(
             self.tasks
                 .iter()
-                .filter_map(|task| self.no_such_stage(task, &shown)),
+                .filter_map(|task| self.find_unknown_stage(task, &shown)),
         );
         problems.sort_by_key(|problem| problem.line);
         problems
     }
 
-    /// A word in capitals after the id of a task is meant to be a stage: an agent must not tick it like a task.
-    fn no_such_stage(
+    /// Returns the problem of a word in capitals after the id of a task, which is meant to be a stage.
+    fn find_unknown_stage(
         &self,
         task: &NamedBox,
         shown: &HashMap<&str, bool>,

@@ -16,7 +16,7 @@ fn what_an_attempt_left_is_committed_and_nothing_else() {
     let others = repositories.other_files();
     assert_eq!(
         repositories
-            .commit_all("a", (&before, Some(&others)), "nothing", |_| None)
+            .commit_all("a", &before, Some(&others), "nothing", |_| None)
             .unwrap()
             .0,
         None
@@ -31,7 +31,7 @@ fn what_an_attempt_left_is_committed_and_nothing_else() {
         repo.write(left_out, "x");
     }
     let commit = repositories
-        .commit_all("a", (&before, Some(&others)), "2. Do it", |_| None)
+        .commit_all("a", &before, Some(&others), "2. Do it", |_| None)
         .unwrap()
         .0
         .unwrap();
@@ -55,7 +55,7 @@ fn what_an_attempt_left_is_committed_and_nothing_else() {
     assert_eq!(repo.git(&["diff", "--cached", "--name-only"]), "");
     assert_eq!(
         repositories
-            .commit_all("a", (&before, Some(&others)), "again", |_| None)
+            .commit_all("a", &before, Some(&others), "again", |_| None)
             .unwrap()
             .0,
         None
@@ -72,7 +72,7 @@ fn no_untracked_file_of_no_kind_is_committed_where_those_before_are_unknown() {
     repo.write("src/main/java/B.java", "class B {}\n");
     let mut later = workspace.discover();
     later
-        .commit_all("a", (&before, None), "2. Do it", |_| None)
+        .commit_all("a", &before, None, "2. Do it", |_| None)
         .unwrap();
     assert_eq!(
         repo.git(&["show", "--name-only", "--format="]),
@@ -91,7 +91,7 @@ fn a_first_commit_and_staged_or_deleted_files() {
     repo.write("b.txt", "b");
     repo.git(&["add", "b.txt"]);
     let first = repositories
-        .commit_all("a", (&before, Some(&others)), "first", |_| None)
+        .commit_all("a", &before, Some(&others), "first", |_| None)
         .unwrap()
         .0
         .unwrap();
@@ -102,7 +102,7 @@ fn a_first_commit_and_staged_or_deleted_files() {
     repo.git(&["rm", "-q", "b.txt"]);
     let before = ralph::machine::facts::Snapshot::default();
     repositories
-        .commit_all("a", (&before, Some(&others)), "second", |_| None)
+        .commit_all("a", &before, Some(&others), "second", |_| None)
         .unwrap()
         .0
         .unwrap();
@@ -124,7 +124,7 @@ fn a_file_that_needs_a_filter_program_is_refused() {
     repo.write(".gitattributes", "*.bin filter=lfs\n");
     repo.write("big.bin", "x");
     let error = repositories
-        .commit_all("a", (&before, Some(&others)), "big", |_| None)
+        .commit_all("a", &before, Some(&others), "big", |_| None)
         .unwrap_err();
     assert_eq!(error.kind, GitErrorKind::Refused);
     assert!(
@@ -157,7 +157,7 @@ fn hooks_do_not_run() {
     let others = repositories.other_files();
     repo.write("src/main/java/A.java", "class A {}\n");
     repositories
-        .commit_all("a", (&before, Some(&others)), "x", |_| None)
+        .commit_all("a", &before, Some(&others), "x", |_| None)
         .unwrap()
         .0
         .unwrap();

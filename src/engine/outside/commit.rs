@@ -6,20 +6,19 @@ use crate::machine::facts::{Oid, OtherFiles, Snapshot};
 use std::collections::BTreeMap;
 
 impl Outside {
-    /// Commits what the agent left. `before` has the untracked files of no kind too, if they are known.
+    /// Commits what the agent left. `others` are the untracked files of no kind before, if they are known.
     pub(super) fn commit_left(
         &mut self,
-        before: (&Snapshot, Option<&OtherFiles>),
+        before: &Snapshot,
+        others: Option<&OtherFiles>,
         message: &str,
     ) -> Result<BTreeMap<String, Oid>, Fault> {
         let mut commits = BTreeMap::new();
         for name in self.parts.repositories.package_names() {
+            let secret = |bytes: &[u8]| self.secrets.in_file(bytes);
+            let repositories = &mut self.parts.repositories;
             let (commit, withheld) =
-                self.parts
-                    .repositories
-                    .commit_all(&name, before, message, |bytes: &[u8]| {
-                        self.secrets.in_file(bytes)
-                    })?;
+                repositories.commit_all(&name, before, others, message, secret)?;
             self.withheld
                 .extend(withheld.iter().map(|file| self.secrets.redact(file)));
             commits.extend(commit.map(|commit| (name, commit)));

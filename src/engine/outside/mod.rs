@@ -451,7 +451,7 @@ impl World for Outside {
                 others,
                 message,
             } => Event::LeftCommitted {
-                commits: self.commit_left((&before, others.as_ref()), &message)?,
+                commits: self.commit_left(&before, others.as_ref(), &message)?,
             },
             Effect::PutBack {
                 iteration,

@@ -1,4 +1,4 @@
-//! A module as it was before the family's first attempt, and the score that a class had there (config `scope: auto`).
+//! The state of a module before the family's first attempt, and the score that a class had there (config `scope: auto`).
 //!
 //! A class without a score at its base, or with a part of it unknown, is judged whole, and a remark says why; what is
 //! remembered belongs to exactly these class files, tests and settings; where one of these files cannot be
@@ -62,8 +62,8 @@ pub(crate) fn build_base<'a>(
     }
 }
 
-/// Leaves what the tests of a module killed at its base to all modules with tests of the same classes: a class that is judged by
-/// its change must keep that score. Returns the reason if these tests have no part in it.
+/// Measures the tests of a module at its base, and leaves the scores to all modules with tests of the same classes. A class that
+/// is judged by its change must keep its score. Returns the reason if these tests have no part in it.
 pub(crate) fn set_base_scores(
     context: &PackageContext<'_>,
     module: &Module,

@@ -683,7 +683,7 @@ fn a_class_whose_tests_were_in_a_module_without_sources_is_judged_whole() {
     left.listing
         .entries
         .insert("it/pom.xml".to_owned(), PathEntry::Absent);
-    assert_eq!(extent_of(left), whole, "nothing builds what is left");
+    assert_eq!(extent_of(left), whole, "no build file for it");
     let around = ["build.gradle", own, "src/main/java/Root.java"];
     assert_eq!(
         judged(&around, true),

@@ -15,6 +15,7 @@ fn hash(previous: &str, body: &str) -> String {
 /// Each `p` is the `h` before.
 #[track_caller]
 pub(super) fn assert_chain(project: &Project) {
+    assert!(project.bytes(JOURNAL).ends_with(b"\n"));
     let mut previous = "0".repeat(64);
     for line in project.journal() {
         let (own, rest) = line

@@ -2,6 +2,7 @@
 
 use super::journal::assert_chain;
 use super::project::{Project, signal, wait_for};
+use std::os::unix::process::ExitStatusExt as _;
 
 const TASKS: &str = "\
 - [ ] 1.TEST-FIRST Tests
@@ -124,7 +125,8 @@ fn killed_again_and_again(strides: &[usize]) {
             run.try_wait().unwrap().is_some() || project.journal().len() >= seen + stride
         });
         let _ = run.kill();
-        run.wait().unwrap();
+        let end = run.wait().unwrap();
+        assert!(end.success() || end.signal() == Some(9), "{end}");
     }
     project.ralph(&["run"]).code(0);
     let runs = project

@@ -355,14 +355,18 @@ impl Project {
         found
     }
 
-    /// Returns the journal's lines.
+    /// Returns the complete lines of the journal.
     pub(crate) fn journal(&self) -> Vec<String> {
         let path = ".ralph/state/journal.jsonl";
-        if self.has(path) {
-            self.read(path).lines().map(ToOwned::to_owned).collect()
-        } else {
-            Vec::new()
+        if !self.has(path) {
+            return Vec::new();
         }
+        let mut bytes = self.bytes(path);
+        // A line that crosses a page of memory appears in two parts, and a process that is killed between them leaves the first.
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n');
+        bytes.truncate(whole.map_or(0, |end| end + 1));
+        let text = String::from_utf8(bytes).unwrap();
+        text.lines().map(ToOwned::to_owned).collect()
     }
 
     /// Returns every file below the workspace with its bytes, without git's directories.

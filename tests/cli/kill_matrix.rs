@@ -14,9 +14,9 @@ use std::sync::OnceLock;
 tests! {
     compiler: [
         killed_at_writes_spread_over_all_the_end_is_the_same,
-        killed_a_hundred_times_at_random_writes_the_end_is_the_same,
     ]
     compiler deep: [
+        killed_a_hundred_times_at_random_writes_the_end_is_the_same,
         killed_at_any_write_and_again_in_the_recovery_the_end_is_the_same,
         killed_at_random_writes_in_a_row_the_end_is_the_same,
     ]

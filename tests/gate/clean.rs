@@ -324,18 +324,14 @@ fn what_others_wrote_into_the_cache_is_made_anew_or_not_believed() {
 }
 
 tests! {
-    maven: [
-        what_is_not_committed_cannot_count_and_nothing_shows_in_the_repository,
-    ]
     maven deep: [
+        what_is_not_committed_cannot_count_and_nothing_shows_in_the_repository,
         what_others_wrote_into_the_cache_is_made_anew_or_not_believed,
         no_committed_setting_that_skips_tests_or_mutants_changes_the_verdict,
         a_base_that_never_compiled_is_no_fail_and_kept_files_or_in_place_let_it_be_judged,
         a_checkout_that_is_changed_while_the_gate_runs_gives_no_verdict,
         what_tests_write_is_put_right_and_what_then_makes_tests_red_gives_no_verdict,
         a_test_that_hangs_fails_after_a_tenth_of_the_limit,
-    ]
-    nothing: [
         a_listed_file_that_is_not_committed_gives_no_verdict,
     ]
 }

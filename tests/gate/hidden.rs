@@ -709,10 +709,8 @@ fn changed_tests_that_are_all_skipped_have_not_passed() {
 }
 
 tests! {
-    maven: [
-        written_code_is_judged_whatever_filter_of_pit_would_hide_it,
-    ]
     maven deep: [
+        written_code_is_judged_whatever_filter_of_pit_would_hide_it,
         honest_code_of_the_same_kinds_and_honest_tests_with_state_pass,
         time_outs_alone_are_no_kills_and_errors_of_the_jvm_leave_no_pass,
         a_test_that_fails_because_it_is_mutated_or_runs_again_kills_nothing,

@@ -32,9 +32,9 @@ tests! {
     ]
     scripts: [
         the_plugin_for_hermes_is_one_tool_that_answers_whatever_it_is_called_with,
-        python_is_measured_with_uncommitted_work_and_its_folder_stays_as_it_was,
     ]
     scripts deep: [
+        python_is_measured_with_uncommitted_work_and_its_folder_stays_as_it_was,
         what_no_test_reaches_is_named_apart_and_what_holds_no_mutant_has_no_score,
         tests_that_are_red_and_engines_that_are_missing_give_no_score,
         python_is_measured_by_cosmic_ray_whose_false_kills_are_none,

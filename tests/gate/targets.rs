@@ -203,11 +203,9 @@ fn code_that_the_build_compiles_into_production_is_never_skipped() {
 }
 
 tests! {
-    maven: [
+    maven deep: [
         code_that_the_build_compiles_into_production_is_never_skipped,
         a_line_of_which_only_a_comment_or_the_indentation_changed_has_no_mutants,
-    ]
-    maven deep: [
         a_class_that_is_renamed_or_moved_with_or_without_its_test_is_judged,
         a_class_is_judged_when_its_own_test_alone_is_weakened,
     ]

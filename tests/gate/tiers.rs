@@ -282,10 +282,8 @@ fn lines_judge_what_changed_and_auto_keeps_the_score_that_the_class_had() {
 }
 
 tests! {
-    maven: [
-        each_tier_runs_only_when_the_one_before_does_not_suffice_and_all_kill_what_one_run_kills,
-    ]
     maven deep: [
+        each_tier_runs_only_when_the_one_before_does_not_suffice_and_all_kill_what_one_run_kills,
         tests_of_a_class_that_runs_as_a_whole_kill_what_they_kill_alone_and_a_red_one_kills_nothing,
         a_red_test_of_others_stays_out_at_once_and_its_green_neighbours_still_kill,
         a_kill_that_needs_another_test_beside_it_meets_its_control_among_all_tests_of_the_tier,

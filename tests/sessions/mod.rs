@@ -266,10 +266,8 @@ fn every_exception_is_in_the_readme_and_a_wrong_output_does_not_match() {
 }
 
 tests! {
-    maven: [
-        the_readme_prints_what_it_shows,
-    ]
     maven deep: [
+        the_readme_prints_what_it_shows,
         the_tutorial_prints_what_it_shows,
     ]
     nothing: [

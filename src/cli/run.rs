@@ -120,9 +120,8 @@ pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<End, Fault
         Event::Resumed,
     ]);
     if let Err(fault) = driven {
-        drop(engine);
         // The first fault is the one to report.
-        let _ = outside.end_lanes();
+        let _ = engine.end_lanes();
         return Err(fault);
     }
     let stop = match (
@@ -140,13 +139,13 @@ pub(super) fn run_in(workspace: &Workspace, args: &RunArgs) -> Result<End, Fault
             ));
         }
     };
+    engine.end_lanes()?;
     let (head, hint) = (
         engine.chain_head().to_owned(),
         choice::hint(engine.current_state().spec_state(), &stop),
     );
     let state = engine.current_state().clone();
     drop(engine);
-    outside.end_lanes()?;
     outside.remove_done_lanes(&state)?;
     let older_gates = outside.older_gates(&state);
     Ok(End {

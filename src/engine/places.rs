@@ -56,6 +56,11 @@ impl Places {
         self.state_folder().join(format!("iter-{number}"))
     }
 
+    /// `iter-N/tasks-of-the-agent.md`: tasks.md before ralph restored it.
+    pub fn edited_tasks(&self, number: u64) -> PathBuf {
+        self.iteration_folder(number).join("tasks-of-the-agent.md")
+    }
+
     /// `iter-N-before.txt`.
     pub fn before_file(&self, number: u64) -> PathBuf {
         self.state_folder()

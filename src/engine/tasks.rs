@@ -14,7 +14,7 @@ use crate::task::{
     reconcile_files, with_marks, written_rows,
 };
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Lines that look like tasks: so many are named.
 const MAX_UNREAD: usize = 20;
@@ -173,7 +173,8 @@ impl Engine<'_> {
     /// Puts tasks.md back as the state knows it.
     pub(super) fn restore_tasks(&mut self, iteration: u64) -> Result<Event, Fault> {
         let before = self.expected_tasks()?;
-        let (bytes, kept) = self.put_tasks_back(&before, iteration)?;
+        let kept = self.places.edited_tasks(iteration);
+        let bytes = self.put_tasks_back(&before, &kept)?;
         // Reads the written bytes, not the file: another process may have saved it since.
         let tasks = self.see_tasks(bytes)?;
         // It may also have been kept by an earlier try that was cut short.
@@ -204,7 +205,7 @@ impl Engine<'_> {
         let iteration = self.fold.state.iteration;
         if let Some(before) = self.tasks_read.take() {
             let skeleton = self.rules.parse(before.clone()).text_without_marks();
-            let _ = self.put_tasks_back(&before, iteration);
+            let _ = self.put_tasks_back(&before, &self.places.edited_tasks(iteration));
             // The next run puts tasks.md back from this copy.
             let _ = self
                 .disk
@@ -215,23 +216,42 @@ impl Engine<'_> {
         is_whole
     }
 
-    /// Puts tasks.md back, keeping lines under new ids; another version of it is kept first. The bytes written, and
-    /// where the other version is.
-    fn put_tasks_back(
-        &mut self,
-        before: &[u8],
-        iteration: u64,
-    ) -> Result<(Vec<u8>, PathBuf), Fault> {
-        let kept = self
-            .places
-            .iteration_folder(iteration)
-            .join("tasks-of-the-agent.md");
+    /// Ends the lanes of a run, then restores tasks.md, which their agents could edit since it was last read.
+    ///
+    /// The journal has no record of this, since the file is again as the journal describes it.
+    pub fn end_lanes(&mut self) -> Result<(), Fault> {
+        let ended = self.world.end_lanes();
+        if self.fold.state.run.working_lanes == 0 {
+            return ended;
+        }
+        let (path, before) = (self.places.tasks_file(), self.expected_tasks()?);
+        let now = if self.is_odd(&path)? {
+            None
+        } else {
+            self.disk.read(&path)?
+        };
+        let folder = self.places.iteration_folder(self.fold.state.iteration);
+        let kept = folder.join("tasks-of-a-lane.md");
+        let written = self.put_tasks_back(&before, &kept)?;
+        if now.as_ref() != Some(&written) {
+            let restored = Event::TasksRestored {
+                tasks: TasksSeen::default(),
+                kept: self.places.display_path(&kept),
+                reworded: None,
+            };
+            self.world.tell_event(&restored, &self.fold.state);
+        }
+        ended
+    }
+
+    /// Restores tasks.md with lines that were added under new ids, and returns the bytes. Another version is kept first.
+    fn put_tasks_back(&mut self, before: &[u8], kept: &Path) -> Result<Vec<u8>, Fault> {
         let (grammar, mut written) = (self.rules.grammar.clone(), Vec::new());
-        self.rewrite_file(&self.places.tasks_file(), &kept, |now| {
+        self.rewrite_file(&self.places.tasks_file(), kept, |now| {
             written = reconcile_files(before, now.unwrap_or_default(), &grammar).bytes;
             Some(written.clone()).filter(|wanted| now != Some(wanted.as_slice()))
         })?;
-        Ok((written, kept))
+        Ok(written)
     }
 
     /// Rewrites a file with compare-and-swap and retries on concurrent saves.

@@ -75,6 +75,10 @@ pub trait World {
     ///
     /// `None` if no event follows, or if ralph's end cut it short.
     fn perform_effect(&mut self, effect: Effect) -> Result<Option<Event>, Fault>;
+    /// Ends the lanes, and returns after the last of their processes.
+    fn end_lanes(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
     /// Waits, unless `exact` somewhat longer; ends early when a stop is requested, and with the wall limit.
     fn wait_seconds(&mut self, seconds: u64, exact: bool);
     /// A text from outside without the secrets that are known.

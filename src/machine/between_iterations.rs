@@ -40,6 +40,14 @@ pub(super) fn surveyed(state: &mut State, tasks: &TasksSeen, snapshot: &Snapshot
             problems: tasks.problems.clone(),
         });
     }
+    // An agent of a lane can write the file as well as a person, and nothing shows who did.
+    if state.run.working_lanes > 0 && is_edited(state.spec_state(), tasks) {
+        state.begin_iteration();
+        state.phase = Phase::RestoringTasks {
+            then: Box::new(Phase::Idle),
+        };
+        return super::owed(state);
+    }
     if let Some(iteration) = state.unwatched
         && let Some(reason) =
             edited_unwatched(state.spec_state(), tasks, iteration, state.iteration + 1)
@@ -93,6 +101,12 @@ fn ask_for_budget(state: &mut State, key: TaskKey, what: &str) -> Vec<Effect> {
     std::iter::once(notify).chain(super::owed(state)).collect()
 }
 
+/// True if tasks.md is not as ralph left it. Before the first reading nothing is known of it.
+fn is_edited(spec: &SpecState, tasks: &TasksSeen) -> bool {
+    let is_known = !spec.skeleton.is_empty();
+    is_known && (tasks.skeleton != spec.skeleton || !edited(spec, tasks).is_empty())
+}
+
 /// Returns why the run ends on an edit of tasks.md whose author is unknown.
 ///
 /// The text names the iteration that keeps the edit. `None` if the file is as ralph left it.
@@ -102,12 +116,11 @@ fn edited_unwatched(
     iteration: u64,
     kept: u64,
 ) -> Option<String> {
-    let edits = edited(spec, tasks);
-    if spec.skeleton.is_empty() || edits.is_empty() && tasks.skeleton == spec.skeleton {
+    if !is_edited(spec, tasks) {
         return None;
     }
     let ticked = names(
-        edits
+        edited(spec, tasks)
             .iter()
             .filter(|(_, mark)| mark.is_done())
             .map(|(key, _)| key.to_string()),

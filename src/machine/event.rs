@@ -76,6 +76,9 @@ pub enum Event {
         /// The reason why work that it has cannot be taken, whole sentences.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         why_not: Option<String>,
+        /// Number of lanes that work on; 0 in older journals.
+        #[serde(default)]
+        working: u32,
     },
     /// The agent's process runs.
     AgentSpawned {

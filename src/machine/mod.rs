@@ -251,7 +251,15 @@ fn in_phase(state: &mut State, event: &Event) -> Result<Vec<Effect>, Impossible>
 /// Takes the next event of an attempt: the agent's end, the commit, the observation, restored files, a check.
 fn in_attempt(state: &mut State, event: &Event, phase: Phase) -> Result<Vec<Effect>, Impossible> {
     match (event, phase) {
-        (Event::LaneSeen { offer, why_not }, Phase::Looking { key, snapshot }) => {
+        (
+            Event::LaneSeen {
+                offer,
+                why_not,
+                working,
+            },
+            Phase::Looking { key, snapshot },
+        ) => {
+            state.run.working_lanes = *working;
             return Ok(lanes::seen(
                 state,
                 key,

@@ -28,6 +28,8 @@ pub struct RunCounters {
     pub learned: u32,
     /// The time, seconds since 1970, as far as the facts tell it.
     pub now: u64,
+    /// Lanes that worked when ralph last looked at them. Their agents can edit tasks.md at any time.
+    pub working_lanes: u32,
     /// The excess of the last attempt over its budget, a whole sentence.
     pub over: Option<String>,
 }

@@ -140,7 +140,7 @@ fn record_facts(event: &Event, before: &State, task: &str) -> (Vec<String>, Vec<
         Event::LeftoversKept { kept, .. } | Event::WorkPutBack { kept, .. } => {
             wrote.extend(put_back(kept));
         }
-        Event::LaneSeen { offer, why_not } => {
+        Event::LaneSeen { offer, why_not, .. } => {
             let offered = match offer {
                 Some(offer) => format!("lane {} offers work", offer.lane),
                 None => "no lane offers work".to_owned(),

@@ -106,6 +106,26 @@ fn a_run_that_ends_early_returns_after_its_lanes() {
 }
 
 #[test]
+fn the_tick_of_a_lane_in_the_file_of_main_never_counts() {
+    let project = Project::new(TASKS);
+    let tasks = project.path("tasks.md");
+    project.agent(&format!(
+        "{MEET}1.*/yes) until [ -e \"$HOME/meet/2.TEST-FIRST\" ]; do sleep 0.02; done; as_usual ;;
+2.TEST-FIRST*/yes) trap \"sed -i 's/\\[ \\] 4/[x] 4/' {}\" TERM INT; meet 1; while :; do sleep 0.01; done ;;",
+        tasks.display()
+    ));
+    let run = ["run", "--lanes", "2", "--once"];
+    let done = project.ralph(&run).code(5);
+    assert!(done.out.contains("tasks.md was restored"), "{}", done.out);
+    let rest = TASKS.replace("[ ] 1", "[x] 1");
+    assert_eq!(project.read("tasks.md"), rest);
+    project.agent("");
+    project.ralph(&["run"]).code(0);
+    assert_sound(&project, TASKS);
+    assert!(project.story().contains(&"4.=ACCEPTED".to_owned()));
+}
+
+#[test]
 fn without_the_flag_no_record_names_lanes_and_one_task_gets_none() {
     let project = Project::new(TASKS);
     project.ralph(&["run"]).code(0);

@@ -506,6 +506,10 @@ impl World for Outside {
         self.parts.interrupts.wait_until(clock::monotonic() + wait);
     }
 
+    fn end_lanes(&mut self) -> Result<(), Fault> {
+        self.stop_lanes()
+    }
+
     fn redact_text(&self, text: &str) -> String {
         self.secrets.redact(text)
     }

@@ -6,6 +6,7 @@ use crate::machine::lanes::{LaneUnit, longest_chain, number, open_tasks, unit_of
 use crate::machine::policy::{LaneTasks, Policy};
 use crate::machine::state::State;
 use crate::machine::stop::StopReason;
+use crate::task::Mark;
 
 /// The tasks of each open unit, with `!` if a lane may begin it now.
 fn units_of(text: &str, take: LaneTasks) -> String {
@@ -152,6 +153,24 @@ fn a_run_whose_lanes_offer_nothing_ticks_the_same_boxes() {
         .filter(|fact| matches!(fact, Event::LaneSeen { .. }));
     assert_eq!(seen.count(), 2);
     sim.replay();
+}
+
+#[test]
+fn a_tick_of_no_attempt_counts_only_while_no_lane_works() {
+    for (lanes, agents) in [(2, 3), (0, 2)] {
+        let text = "- [ ] 1. [P] a\n- [ ] 2. [P] b\n- [ ] 3. c\n";
+        let mut sim = Sim::with(text, Policy { lanes, ..rules() });
+        sim.agent(Act {
+            ticks_later: vec![("3.", Mark::DONE)],
+            ..Act::commits(&[("src/main/A", "x")])
+        });
+        for file in ["src/main/B", "src/main/C"] {
+            sim.agent(Act::commits(&[(file, "x")]));
+        }
+        assert_eq!(sim.run(), StopReason::AllDone);
+        assert_eq!(sim.orders.len(), agents, "{lanes}: {:?}", sim.log);
+        sim.replay();
+    }
 }
 
 #[test]

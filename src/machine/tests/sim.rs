@@ -33,6 +33,8 @@ pub(super) struct Act {
     pub(super) leaves: Vec<&'static str>,
     /// Boxes that it writes.
     pub(super) ticks: Vec<(&'static str, Mark)>,
+    /// Boxes that another process writes after the attempt.
+    pub(super) ticks_later: Vec<(&'static str, Mark)>,
     /// Other text of tasks.md that is restored.
     pub(super) reworded: Option<&'static str>,
     pub(super) rewrites: bool,
@@ -266,16 +268,23 @@ impl Sim {
             Effect::LookAtLane(_) => Event::LaneSeen {
                 offer: None,
                 why_not: None,
+                working: self.state.policy.lanes,
             },
             Effect::Play(_) => unreachable!("no lane offers work"),
-            Effect::Survey => Event::Surveyed {
-                tasks: self.tasks(),
-                snapshot: self.snapshot(),
-                now: 0,
-                inputs: None,
-                others: None,
-                shared_limits: self.act.notices.clone(),
-            },
+            Effect::Survey => {
+                for (name, mark) in std::mem::take(&mut self.act.ticks_later) {
+                    self.write_box(name, mark);
+                    self.act.ticks.push((name, mark));
+                }
+                Event::Surveyed {
+                    tasks: self.tasks(),
+                    snapshot: self.snapshot(),
+                    now: 0,
+                    inputs: None,
+                    others: None,
+                    shared_limits: self.act.notices.clone(),
+                }
+            }
             Effect::StartAgent(order) => {
                 self.log.push(format!("agent {}", order.key.written_id()));
                 let agent = order.agent.clone();

@@ -45,7 +45,7 @@ impl Outside {
     }
 
     /// Stops the loops of lanes that still run, and returns after the last of their processes. The next run continues them.
-    pub fn end_lanes(&mut self) -> Result<(), Fault> {
+    pub(in crate::engine::outside) fn stop_lanes(&mut self) -> Result<(), Fault> {
         let numbers: Vec<u32> = self.lanes.running.keys().copied().collect();
         if numbers.is_empty() {
             return Ok(());

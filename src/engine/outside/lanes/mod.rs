@@ -164,14 +164,15 @@ impl Outside {
             self.continue_lanes(order, &mut records)?;
             self.parts.interrupts.wait_until(clock::monotonic() + LOOK);
         }
-        let Some(number) = of_box else {
-            return Ok(Event::LaneSeen {
-                offer: None,
-                why_not: None,
-            });
+        let (offer, why_not) = match of_box {
+            Some(number) => self.offer(number, &records.lane(number), order, snapshot)?,
+            None => (None, None),
         };
-        let (offer, why_not) = self.offer(number, &records.lane(number), order, snapshot)?;
-        Ok(Event::LaneSeen { offer, why_not })
+        Ok(Event::LaneSeen {
+            offer,
+            why_not,
+            working: u32::try_from(self.lanes.running.len()).unwrap_or(u32::MAX),
+        })
     }
 
     fn lanes_folder(&self) -> PathBuf {

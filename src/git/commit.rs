@@ -123,7 +123,7 @@ fn refuse_filters(open: &OpenRepo, paths: &BTreeSet<Vec<u8>>) -> Result<(), GitE
                     "The file {} needs the filter `{name}`, which ralph does not run.",
                     String::from_utf8_lossy(path)
                 ),
-                "Let the agent commit (`commit: agent`), or commit this file by hand.",
+                "Let the agent commit Git LFS files (`commit: agent`). For other filters see docs/troubleshooting.md.",
             ));
         }
     }

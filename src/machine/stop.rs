@@ -158,7 +158,8 @@ impl StopReason {
                     "There are uncommitted changes that no attempt left: {}.",
                     files.join(", ")
                 ),
-                "commit, stash or remove them; ralph never touches a person's work",
+                "commit, stash or remove them; if `git status` shows none of them, a filter of git changes them: see \
+                 docs/troubleshooting.md",
             ),
         }
     }

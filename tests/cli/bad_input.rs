@@ -98,9 +98,34 @@ fn a_dirty_start() {
     project.write("src/app/README.md", "a person's\n");
     insta::assert_snapshot!(refused(&project, &["run"]), @r"
     stopped: There are uncommitted changes that no attempt left: app/README.md.
-    hint: commit, stash or remove them; ralph never touches a person's work
+    hint: commit, stash or remove them; if `git status` shows none of them, a filter of git changes them: see docs/troubleshooting.md
     ");
     assert_eq!(project.read("src/app/README.md"), "a person's\n");
+}
+
+#[test]
+fn the_way_out_of_a_filter_lets_the_run_begin() {
+    let project = Project::new(TWO);
+    let git = |args: &[&str]| project.git("src/app", args);
+    git(&["config", "filter.up.clean", "tr a-z A-Z"]);
+    git(&["config", "filter.up.smudge", "tr A-Z a-z"]);
+    project.write(
+        "src/app/.gitattributes",
+        "*.up filter=up\n*.wide working-tree-encoding=UTF-16LE\n",
+    );
+    project.write("src/app/a.up", "text");
+    project.write("src/app/b.wide", "t\0e\0");
+    git(&["add", "."]);
+    git(&["commit", "--quiet", "-m", "filtered"]);
+    assert_eq!(git(&["status", "--porcelain"]), "");
+    assert!(refused(&project, &["run"]).contains(": app/a.up, app/b.wide."));
+    let off = "a.up -filter -working-tree-encoding\nb.wide -filter -working-tree-encoding\n";
+    project.write("src/app/.git/info/attributes", off);
+    for file in ["a.up", "b.wide"] {
+        fs_err::remove_file(project.path("src/app").join(file)).unwrap();
+        git(&["checkout", "--", file]);
+    }
+    project.ralph(&["run"]).code(0);
 }
 
 #[test]

@@ -97,7 +97,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("build", 33),
     ("cli", 10_843),
     ("config", 2_027),
-    ("engine", 9_469),
+    ("engine", 9_470),
     ("gate", 9_866),
     ("git", 6_685),
     ("journal", 432),

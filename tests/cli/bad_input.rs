@@ -45,7 +45,7 @@ fn a_root_that_is_missing_or_a_file() {
 fn a_task_file_that_cannot_be_run() {
     let project = Project::new("# only words\n");
     insta::assert_snapshot!(refused(&project, &["run"]), @r"
-    error: tasks.md: There are no boxes (`- [ ] 1. …`) in it.
+    error: tasks.md:1: The file has no box `- [ ] …`, so there is nothing to do.
     hint: fix the file; `ralph check` lists everything that is wrong
     ");
     fs_err::remove_file(project.path("tasks.md")).unwrap();
@@ -89,6 +89,18 @@ fn a_configuration_with_a_mistake() {
     insta::assert_snapshot!(refused(&project, &["run"]), @r"
     error: .ralph/config.yaml:1: The file is not UTF-8 text. (Save it as UTF-8.)
     hint: fix .ralph/config.yaml, then `ralph check`
+    ");
+}
+
+#[test]
+fn a_task_file_in_utf_16() {
+    let project = Project::new(TWO);
+    let text = "\u{feff}- [ ] 1. One\n".encode_utf16();
+    let bytes: Vec<u8> = text.flat_map(u16::to_le_bytes).collect();
+    project.write("tasks.md", bytes);
+    insta::assert_snapshot!(refused(&project, &["run"]), @r"
+    error: tasks.md:1: The file is encoded as UTF-16, in which no box `- [ ] …` can be found.
+    hint: fix the file; `ralph check` lists everything that is wrong
     ");
 }
 

@@ -1,6 +1,7 @@
 //! The errors of a repository: a whole sentence and a next action, without control characters.
 
 use crate::source::Problem;
+use git2::ErrorClass;
 use std::fmt::Display;
 use std::io;
 
@@ -16,6 +17,9 @@ pub enum GitErrorKind {
     /// The disk or its permissions.
     Io,
 }
+
+/// The next action after a fault of the disk.
+const DISK_HINT: &str = "Check the permissions and the free space, then try again.";
 
 /// A failure of the git adapter. Its location is the package that it concerns, if any.
 pub type GitError = Problem<GitErrorKind>;
@@ -41,12 +45,18 @@ impl GitError {
         Self::clean_error(GitErrorKind::Unreadable, what, hint)
     }
 
-    /// Returns the error for data that the library could not read.
+    /// Returns the error for data that the library could not read, or for a system call of it that failed.
     pub(super) fn unreadable_error(doing: impl Display, error: git2::Error) -> Self {
         let what = format!(
             "Git could not {doing}: {}.",
             error.message().trim_end_matches('.')
         );
+        // A missing or locked file has a code of its own, and is no fault of the disk.
+        let is_of_the_disk = matches!(error.class(), ErrorClass::Os | ErrorClass::Filesystem)
+            && error.code() == git2::ErrorCode::GenericError;
+        if is_of_the_disk {
+            return Self::clean_error(GitErrorKind::Io, what, DISK_HINT).caused_by(error);
+        }
         let hint = match error.code() {
             git2::ErrorCode::Locked => {
                 "Another git process works in this repository; wait until it has ended."
@@ -78,7 +88,6 @@ impl<T> DescribeFailure<T> for Result<T, git2::Error> {
 
 impl<T> DescribeFailure<T> for io::Result<T> {
     fn with_action(self, doing: impl Display) -> Result<T, GitError> {
-        let hint = "Check the permissions and the free space, then try again.";
         self.map_err(|error| {
             if error.kind() == io::ErrorKind::InvalidFilename {
                 let what = format!(
@@ -90,7 +99,7 @@ impl<T> DescribeFailure<T> for io::Result<T> {
                 );
             }
             let what = format!("Could not {doing}: {error}.");
-            GitError::clean_error(GitErrorKind::Io, what, hint).caused_by(error)
+            GitError::clean_error(GitErrorKind::Io, what, DISK_HINT).caused_by(error)
         })
     }
 }
@@ -128,6 +137,12 @@ mod tests {
         let error = opened.with_action("open it").unwrap_err();
         let cause = error.source().unwrap().downcast_ref::<git2::Error>();
         assert_eq!(cause.unwrap().code(), git2::ErrorCode::NotFound);
+
+        // A file has the name of the object's folder.
+        let repository = git2::Repository::init(folder.path()).unwrap();
+        fs_err::write(repository.path().join("objects/b6"), "").unwrap();
+        let written = repository.blob(b"hello").with_action("write it");
+        assert_eq!(written.unwrap_err().kind, GitErrorKind::Io);
 
         let failed: io::Result<()> = Err(io::Error::from_raw_os_error(nix::libc::ENOSPC));
         let error = failed.with_action("write it").unwrap_err();

@@ -35,18 +35,23 @@ pub(super) fn note_survey(
 
 /// tasks.md and the packages were read.
 pub(super) fn surveyed(state: &mut State, tasks: &TasksSeen, snapshot: &Snapshot) -> Vec<Effect> {
-    if !tasks.problems.is_empty() {
-        return finish(StopReason::Refused {
-            problems: tasks.problems.clone(),
-        });
-    }
     // An agent of a lane can write the file as well as a person, and nothing shows who did.
     if state.run.working_lanes > 0 && is_edited(state.spec_state(), tasks) {
+        state.run.idle += 1;
+        // The end of the run restores the file too, so an agent that edits it in a loop keeps no run from its end.
+        if let Some(stop) = no_progress(state) {
+            return finish(stop);
+        }
         state.begin_iteration();
         state.phase = Phase::RestoringTasks {
             then: Box::new(Phase::Idle),
         };
         return super::owed(state);
+    }
+    if !tasks.problems.is_empty() {
+        return finish(StopReason::Refused {
+            problems: tasks.problems.clone(),
+        });
     }
     if let Some(iteration) = state.unwatched
         && let Some(reason) =
@@ -176,9 +181,12 @@ fn reason_to_stop(state: &State, key: &TaskKey) -> Option<StopReason> {
     if let Some(what) = budget::used_up(state, key) {
         return Some(StopReason::Budget { what });
     }
-    (run.idle >= state.policy.idle_iterations).then_some(StopReason::NoProgress {
-        iterations: run.idle,
-    })
+    no_progress(state)
+}
+
+fn no_progress(state: &State) -> Option<StopReason> {
+    let idle = state.run.idle;
+    (idle >= state.policy.idle_iterations).then_some(StopReason::NoProgress { iterations: idle })
 }
 
 /// Tracked changes that were not there after the last attempt: a person's.

@@ -56,7 +56,11 @@ fn open_at_end(text: &[u8]) -> Option<Open<'_>> {
     let mut at = 0;
     while let Some(byte) = text.get(at) {
         let rest = text.get(at..).unwrap_or_default();
-        let run = rest.iter().take_while(|next| *next == byte).count();
+        // A run counts only for these two, which step over it: a count for each byte would be quadratic.
+        let run = match byte {
+            b'`' | b'<' => rest.iter().take_while(|next| *next == byte).count(),
+            _ => 1,
+        };
         let before = at.checked_sub(1).and_then(|before| text.get(before));
         let begins_argument = matches!(before, Some(b' ' | b'\t' | b'=' | b'('));
         match byte {
@@ -86,7 +90,7 @@ fn open_at_end(text: &[u8]) -> Option<Open<'_>> {
             }
             _ => {}
         }
-        at += if *byte == b'<' { run } else { 1 };
+        at += run;
     }
     let quote = quote.zip(code.map(|(run, _)| run));
     (heredoc.is_some() || quote.is_some()).then_some(Open { heredoc, quote })

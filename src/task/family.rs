@@ -202,6 +202,7 @@ fn parent_links(tasks: &[NamedBox], headings: &HashSet<&str>) -> Vec<Option<u32>
             task.shown_id().map(|id| by_id.entry(id).or_insert(at));
         }
     }
+    let twins = find_twins(tasks);
     let leaders: Vec<u32> = tasks
         .iter()
         .filter_map(|task| leaders.get(&*task.key.family).copied())
@@ -209,7 +210,7 @@ fn parent_links(tasks: &[NamedBox], headings: &HashSet<&str>) -> Vec<Option<u32>
     let mut links: Vec<Option<Link>> = Vec::with_capacity(tasks.len());
     for ((at, task), leader) in (0..).zip(tasks).zip(&leaders) {
         links.push(if *leader == at {
-            link_parents(task, tasks, &by_id, headings)
+            link_parents(task, tasks, &by_id, &twins, headings)
         } else {
             None
         });
@@ -230,25 +231,42 @@ struct Link {
     by_indentation: bool,
 }
 
+/// Returns the implementations whose id another one of the same section shows.
+///
+/// Such an id names no parent. The wrong one would be ticked with the child, without work.
+fn find_twins(tasks: &[NamedBox]) -> HashSet<u32> {
+    let mut last: HashMap<(u32, &str), u32> = HashMap::with_capacity(tasks.len());
+    let mut twins = HashSet::new();
+    for (at, task) in (0..).zip(tasks) {
+        let id = task.shown_id().filter(|_| task.is_implementation());
+        if let Some(other) = id.and_then(|id| last.insert((task.found.group, id), at)) {
+            twins.extend([other, at]);
+        }
+    }
+    twins
+}
+
 /// Returns the parent: by id, otherwise none under a numbered heading, otherwise by indentation.
 fn link_parents(
     task: &NamedBox,
     tasks: &[NamedBox],
     by_id: &HashMap<&str, u32>,
+    twins: &HashSet<u32>,
     headings: &HashSet<&str>,
 ) -> Option<Link> {
     if task.key.stage == Stage::Final || task.key.is_wider_gate() {
         return None;
     }
     if let Some(id) = task.shown_id() {
-        if let Some(to) = ancestor_ids(id).find_map(|id| by_id.get(id)) {
-            return Some(Link {
-                to: *to,
-                by_indentation: false,
-            });
-        }
-        if ancestor_ids(id).any(|id| headings.contains(id)) {
-            return None;
+        match ancestor_ids(id).find_map(|id| by_id.get(id)) {
+            Some(to) if !twins.contains(to) => {
+                return Some(Link {
+                    to: *to,
+                    by_indentation: false,
+                });
+            }
+            None if ancestor_ids(id).any(|id| headings.contains(id)) => return None,
+            _ => {}
         }
     }
     let mut above = task.found.enclosing;

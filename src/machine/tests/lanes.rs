@@ -174,6 +174,33 @@ fn a_tick_of_no_attempt_counts_only_while_no_lane_works() {
 }
 
 #[test]
+fn a_removed_task_file_is_restored_while_lanes_work_and_ends_the_run_if_it_is_removed_again() {
+    let gone = vec!["gone".to_owned()];
+    for (lanes, removals, end) in [
+        (2, 1, StopReason::AllDone),
+        (2, 9, StopReason::NoProgress { iterations: 3 }),
+        (0, 1, StopReason::Refused { problems: gone }),
+    ] {
+        let text = "- [ ] 1. [P] a\n- [ ] 2. [P] b\n- [ ] 3. c\n";
+        let policy = Policy {
+            idle_iterations: 3,
+            lanes,
+            ..rules()
+        };
+        let mut sim = Sim::with(text, policy);
+        sim.agent(Act {
+            removals_later: removals,
+            ..Act::commits(&[("src/main/A", "x")])
+        });
+        for file in ["src/main/B", "src/main/C"] {
+            sim.agent(Act::commits(&[(file, "x")]));
+        }
+        assert_eq!(sim.run(), end, "{lanes} {removals}");
+        sim.replay();
+    }
+}
+
+#[test]
 fn work_of_bundles_is_looked_for_at_its_own_task_alone() {
     let text = "- [ ] 1. a\n- [ ] 2. [P] b\n- [ ] 3. [P] c\n";
     let policy = Policy {

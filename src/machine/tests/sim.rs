@@ -35,6 +35,8 @@ pub(super) struct Act {
     pub(super) ticks: Vec<(&'static str, Mark)>,
     /// Boxes that another process writes after the attempt.
     pub(super) ticks_later: Vec<(&'static str, Mark)>,
+    /// Number of surveys that find no tasks.md: another process removes it after the attempt.
+    pub(super) removals_later: u32,
     /// Other text of tasks.md that is restored.
     pub(super) reworded: Option<&'static str>,
     pub(super) rewrites: bool,
@@ -276,8 +278,14 @@ impl Sim {
                     self.write_box(name, mark);
                     self.act.ticks.push((name, mark));
                 }
+                let is_gone = self.act.removals_later > 0;
+                self.act.removals_later -= u32::from(is_gone);
+                let gone = TasksSeen {
+                    problems: vec!["gone".into()],
+                    ..TasksSeen::default()
+                };
                 Event::Surveyed {
-                    tasks: self.tasks(),
+                    tasks: if is_gone { gone } else { self.tasks() },
                     snapshot: self.snapshot(),
                     now: 0,
                     inputs: None,

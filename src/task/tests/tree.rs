@@ -200,6 +200,19 @@ fn of_doubled_ids_the_nearest_above_is_the_parent() {
 }
 
 #[test]
+fn an_id_that_a_section_has_twice_names_no_parent() {
+    insta::assert_snapshot!(tree("- [ ] 2. a\n- [ ] 2. b\n- [ ] 2.1 c\n- [ ] 2. d\n  - [ ] 2.2 e\n# B\n- [ ] 2. f\n- [ ] 2.3 g\n"), @r"
+    a < - @0
+    b < - @0
+    2.1. < - @0
+    d < - @0
+    2.2. < text @0
+    f < - @1
+    2.3. < text @1
+    ");
+}
+
+#[test]
 fn no_task_is_its_own_ancestor() {
     insta::assert_snapshot!(tree("- [ ] 1.1 a\n  - [ ] x\n    - [ ] 1. b\n"), @r"
     1.1. < 1 @0

@@ -101,7 +101,7 @@ public final class RalphPlugin {
     /**
      * The one file that ralph reads of a run, in the folder of the report. PIT's own process writes it as it ends; no JVM of tests does.
      * It is a JSON array, whose parts are arrays as well: the stage that PIT reached, its words for why it gave up, and rows of
-     * tests, controls and mutants. A seal follows, SHA-256 of the key and the SHA-256 of all before, so that
+     * tests, controls and mutants. A seal follows, SHA-256 of all before and the key, so that
      * nothing else can have written the file.
      */
     static final class ResultsFile {
@@ -119,12 +119,9 @@ public final class RalphPlugin {
                 found = 0;
                 Path file = Paths.get(options.getReportDir(), "results.json");
                 Runtime.getRuntime().addShutdownHook(new Thread(() -> write(file)));
-                Thread.setDefaultUncaughtExceptionHandler((thread, error) -> {
-                    if (thread.getName().equals("main")) {
-                        failure = error.toString().split("\\R", 2)[0];
-                    }
-                    System.err.print("Exception in thread \"" + thread.getName() + "\" ");
-                    error.printStackTrace();
+                Thread.currentThread().setUncaughtExceptionHandler((main, error) -> {
+                    failure = error.toString().split("\\R", 2)[0];
+                    main.getThreadGroup().uncaughtException(main, error);
                 });
             }
         }
@@ -143,17 +140,13 @@ public final class RalphPlugin {
             try {
                 // PIT runs no test where there is nothing to mutate.
                 String reached = found == 0 && failure.isEmpty() ? "done" : stage;
-                byte[] content = json(List.of(reached, failure, TESTS, CONTROLS, MUTANTS)).getBytes(StandardCharsets.UTF_8);
-                MessageDigest digest = MessageDigest.getInstance("SHA-256");
-                byte[] sum = digest.digest(content);
-                digest.update(String.join("", Input.OF_RUN.get("K")).getBytes(StandardCharsets.UTF_8));
-                String seal = String.format("%064x", new BigInteger(1, digest.digest(sum)));
+                String content = json(List.of(reached, failure, TESTS, CONTROLS, MUTANTS));
+                String sealed = content + String.join("", Input.OF_RUN.get("K"));
+                byte[] seal = MessageDigest.getInstance("SHA-256").digest(sealed.getBytes(StandardCharsets.UTF_8));
                 // A test may have put something else there.
                 Files.deleteIfExists(file);
-                try (OutputStream out = Files.newOutputStream(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-                    out.write(content);
-                    out.write(seal.getBytes(StandardCharsets.UTF_8));
-                }
+                String text = content + String.format("%064x", new BigInteger(1, seal));
+                Files.writeString(file, text, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
             } catch (IOException | GeneralSecurityException error) {
                 System.err.println("ralph: " + file + " cannot be written: " + error);
             }

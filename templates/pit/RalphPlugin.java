@@ -1,6 +1,5 @@
 package ralph.pit;
 
-import com.sun.source.tree.CompilationUnitTree;
 import com.sun.source.util.JavacTask;
 import com.sun.source.util.TreeScanner;
 import java.io.*;
@@ -12,7 +11,6 @@ import java.nio.file.*;
 import java.security.*;
 import java.util.*;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 import javax.tools.*;
 import org.apache.commons.text.StringEscapeUtils;
@@ -177,12 +175,11 @@ public final class RalphPlugin {
 
         @Override
         public Collection<MutationDetails> intercept(Collection<MutationDetails> found, Mutater mutater) {
-            Collection<MutationDetails> kept = new ArrayList<>();
-            for (MutationDetails mutant : found) {
-                if (isOfClass(mutant) && (!input.isOn("lines") || isOnLine(mutant)) && (!input.isOn("mutants") || isListed(mutant))) {
-                    kept.add(mutant);
-                }
-            }
+            List<MutationDetails> kept = found.stream()
+                .filter(this::isOfClass)
+                .filter(mutant -> !input.isOn("lines") || isOnLine(mutant))
+                .filter(mutant -> !input.isOn("mutants") || isListed(mutant))
+                .collect(Collectors.toList());
             ResultsFile.found += kept.size();
             chooseUnitSize(kept.size());
             return kept;
@@ -233,7 +230,7 @@ public final class RalphPlugin {
         /** Methods that run while their class is initialised, and perhaps never again. */
         static final Set<Location> INITIAL = ConcurrentHashMap.newKeySet();
 
-        private List<MutationInterceptor> hiding;
+        private MutationInterceptor hiding;
         private MutationInterceptor initial;
         private ReportOptions options;
         private ClassTree tree;
@@ -241,8 +238,8 @@ public final class RalphPlugin {
 
         @Override
         public MutationInterceptor createInterceptor(InterceptorParameters params) {
-            hiding = List.of(new ExcludedAnnotationInterceptorFactory().createInterceptor(params),
-                new RecordFilterFactory().createInterceptor(params));
+            hiding = new CompoundMutationInterceptor(List.of(new ExcludedAnnotationInterceptorFactory().createInterceptor(params),
+                new RecordFilterFactory().createInterceptor(params)));
             initial = new StaticInitializerInterceptorFactory().createInterceptor(params);
             options = params.data();
             return this;
@@ -257,25 +254,18 @@ public final class RalphPlugin {
         public void begin(ClassTree tree) {
             this.tree = tree;
             declared = null;
-            hiding.forEach(filter -> filter.begin(tree));
+            hiding.begin(tree);
             initial.begin(tree);
         }
 
         @Override
         public Collection<MutationDetails> intercept(Collection<MutationDetails> found, Mutater mutater) {
-            Set<MutationDetails> shown = new HashSet<>(found);
-            hiding.forEach(filter -> shown.retainAll(new HashSet<>(filter.intercept(found, mutater))));
-            Set<MutationDetails> later = new HashSet<>(initial.intercept(found, mutater));
-            Collection<MutationDetails> kept = new ArrayList<>();
-            for (MutationDetails mutant : found) {
-                if (isOfLogger(mutant) || !shown.contains(mutant) && !isDeclared(mutant)) {
-                    continue;
-                }
-                if (!later.contains(mutant)) {
-                    INITIAL.add(mutant.getId().getLocation());
-                }
-                kept.add(mutant);
-            }
+            Set<MutationDetails> shown = new HashSet<>(hiding.intercept(found, mutater));
+            List<MutationDetails> kept = new ArrayList<>(found);
+            kept.removeIf(mutant -> isOfLogger(mutant) || !shown.contains(mutant) && !isDeclared(mutant));
+            Set<MutationDetails> hidden = new HashSet<>(kept);
+            initial.intercept(kept, mutater).forEach(hidden::remove);
+            hidden.forEach(mutant -> INITIAL.add(mutant.getId().getLocation()));
             return kept;
         }
 
@@ -285,11 +275,8 @@ public final class RalphPlugin {
             if (mutated instanceof JumpInsnNode) {
                 mutated = mutated.getPrevious();
             }
-            if (!(mutated instanceof MethodInsnNode)) {
-                return false;
-            }
-            String owner = ((MethodInsnNode) mutated).owner.replace('/', '.');
-            return options.getLoggingClasses().stream().anyMatch(name -> owner.startsWith(name));
+            String owner = mutated instanceof MethodInsnNode ? ((MethodInsnNode) mutated).owner.replace('/', '.') : "";
+            return options.getLoggingClasses().stream().anyMatch(owner::startsWith);
         }
 
         /** True where that is not known, and for the methods of classes without a name. */
@@ -311,31 +298,27 @@ public final class RalphPlugin {
         /** {@code Outer$Inner#method}; none where there is no such source. */
         private Set<String> declaredIn(String file) {
             String folder = tree.rawNode().name.replaceAll("[^/]*$", "");
-            Set<String> names = new HashSet<>();
+            Path[] sources = options.getSourcePaths().stream()
+                .map(path -> path.resolve(folder + file))
+                .filter(Files::isRegularFile)
+                .toArray(Path[]::new);
+            if (sources.length == 0) {
+                return Set.of();
+            }
             JavaCompiler javac = ToolProvider.getSystemJavaCompiler();
             StandardJavaFileManager files = javac.getStandardFileManager(null, null, StandardCharsets.UTF_8);
-            for (Path sources : options.getSourcePaths()) {
-                Path source = sources.resolve(folder + file);
-                if (!Files.isRegularFile(source)) {
-                    continue;
-                }
-                try {
-                    AtomicBoolean isOdd = new AtomicBoolean();
-                    JavacTask task = (JavacTask) javac.getTask(null, files,
-                        problem -> isOdd.compareAndSet(false, problem.getKind() == Diagnostic.Kind.ERROR),
-                        List.of("-proc:none"), null, files.getJavaFileObjects(source));
-                    for (CompilationUnitTree unit : task.parse()) {
-                        new Declared(names).scan(unit, "");
-                    }
-                    if (isOdd.get()) {
-                        // It has been compiled, so its encoding is another: nothing is known of it.
-                        return Set.of();
-                    }
-                } catch (IOException error) {
-                    throw new IllegalStateException("ralph: " + source + " cannot be read", error);
-                }
+            DiagnosticCollector<JavaFileObject> problems = new DiagnosticCollector<>();
+            JavacTask task = (JavacTask) javac.getTask(null, files, problems, List.of("-proc:none"), null,
+                files.getJavaFileObjects(sources));
+            Set<String> names = new HashSet<>();
+            try {
+                new Declared(names).scan(task.parse(), "");
+            } catch (IOException error) {
+                throw new IllegalStateException("ralph: " + List.of(sources) + " cannot be read", error);
             }
-            return names;
+            // It has been compiled, so where it has an error its encoding is another: nothing is known of it.
+            boolean isOdd = problems.getDiagnostics().stream().anyMatch(problem -> problem.getKind() == Diagnostic.Kind.ERROR);
+            return isOdd ? Set.of() : names;
         }
 
         @Override

@@ -17,6 +17,7 @@ import org.apache.commons.text.StringEscapeUtils;
 import org.objectweb.asm.tree.*;
 import org.pitest.bytecode.analysis.*;
 import org.pitest.classinfo.*;
+import org.pitest.classpath.ClassloaderByteArraySource;
 import org.pitest.classpath.CodeSource;
 import org.pitest.coverage.*;
 import org.pitest.extension.common.TestUnitDecorator;
@@ -377,7 +378,7 @@ public final class RalphPlugin {
 
                 @Override
                 public Mutater createMutator(ClassByteArraySource source) {
-                    return new WithControl(own.createMutator(source), source);
+                    return withControl(own.createMutator(source), source);
                 }
 
                 @Override
@@ -396,46 +397,40 @@ public final class RalphPlugin {
         public String name() {
             return "ralph";
         }
-    }
 
-    static final class WithControl implements Mutater {
+        private static Mutater withControl(Mutater own, ClassByteArraySource source) {
+            return new Mutater() {
 
-        /** Class loaders that PIT gives a mutant to before its own: those that have defined the mutated class. */
-        private static final Map<?, ?> LOADERS = knownLoaders();
+                @Override
+                public Mutant getMutation(MutationIdentifier id) {
+                    forgetOwnLoader();
+                    byte[] unchanged = source.getBytes(id.getClassName().asJavaName()).orElseThrow();
+                    boolean isControl = Controls.isControl(id);
+                    Mutant mutant = isControl ? new Mutant(new MutationDetails(id, "", "", 0, 0), unchanged) : own.getMutation(id);
+                    byte[] bytes = Records.mutated(id.getClassName().asInternalName(), unchanged, mutant.getBytes());
+                    return new Mutant(mutant.getDetails(), bytes);
+                }
 
-        private final Mutater own;
-        private final ClassByteArraySource source;
-
-        WithControl(Mutater own, ClassByteArraySource source) {
-            this.own = own;
-            this.source = source;
+                @Override
+                public List<MutationDetails> findMutations(ClassName mutated) {
+                    return own.findMutations(mutated);
+                }
+            };
         }
 
-        /** Returns no loaders if this version of PIT keeps them elsewhere. */
-        private static Map<?, ?> knownLoaders() {
+        /**
+         * PIT gives a mutant to the class loaders that have defined its class, and then to its own. To do so twice to that takes longer
+         * than the tests, so it is taken out of the others.
+         */
+        private static void forgetOwnLoader() {
             try {
                 Class<?> keeper = Class.forName("org.pitest.mutationtest.execute.CatchNewClassLoadersTransformer");
                 Field loaders = keeper.getDeclaredField("CLASS_LOADERS");
                 loaders.setAccessible(true);
-                return (Map<?, ?>) loaders.get(null);
+                ((Map<?, ?>) loaders.get(null)).remove(RalphPlugin.class.getClassLoader());
             } catch (ReflectiveOperationException | RuntimeException error) {
-                return new HashMap<>();
+                // This version of PIT keeps them elsewhere.
             }
-        }
-
-        @Override
-        public Mutant getMutation(MutationIdentifier id) {
-            // PIT gives the mutant to this loader itself. To do so twice takes longer than the tests.
-            LOADERS.remove(RalphPlugin.class.getClassLoader());
-            byte[] unchanged = source.getBytes(id.getClassName().asJavaName()).orElseThrow();
-            boolean isControl = Controls.isControl(id);
-            Mutant mutant = isControl ? new Mutant(new MutationDetails(id, "", "", 0, 0), unchanged) : own.getMutation(id);
-            return new Mutant(mutant.getDetails(), Records.mutated(id.getClassName().asInternalName(), unchanged, mutant.getBytes()));
-        }
-
-        @Override
-        public List<MutationDetails> findMutations(ClassName mutated) {
-            return own.findMutations(mutated);
         }
     }
 
@@ -474,14 +469,8 @@ public final class RalphPlugin {
             if (loader == null || name == null || !isRecord(new ClassReader(bytes))) {
                 return null;
             }
-            if (loaded != null) {
-                return MUTATED.get(name);
-            }
-            try (InputStream file = loader.getResourceAsStream(name + ".class")) {
-                return file == null ? null : file.readAllBytes();
-            } catch (IOException error) {
-                return null;
-            }
+            // The JVM takes an error here for no change, too.
+            return loaded != null ? MUTATED.get(name) : new ClassloaderByteArraySource(loader).getBytes(name).orElse(null);
         }
     }
 

@@ -512,13 +512,12 @@ public final class RalphPlugin {
                     System.out.println("ralph: mutants run");
                 }
             }, 0, 1_000);
-            Map<ClassName, List<MutationDetails>> classes = new HashMap<>();
-            List<MutationDetails> all = new ArrayList<>(found);
-            all.sort(Comparator.comparing(MutationDetails::getId));
-            all.forEach(mutant -> classes.computeIfAbsent(mutant.getClassName(), name -> new ArrayList<>()).add(mutant));
-            all.clear();
-            classes.values().forEach(mutants -> all.addAll(Input.OF_RUN.isOn("search") ? mutants : withControls(mutants)));
-            return all;
+            if (Input.OF_RUN.isOn("search")) {
+                return found;
+            }
+            Map<ClassName, List<MutationDetails>> classes = found.stream().sorted(Comparator.comparing(MutationDetails::getId))
+                .collect(Collectors.groupingBy(MutationDetails::getClassName));
+            return classes.values().stream().flatMap(mutants -> withControls(mutants).stream()).collect(Collectors.toList());
         }
 
         private List<MutationDetails> withControls(List<MutationDetails> mutants) {
@@ -543,9 +542,8 @@ public final class RalphPlugin {
                 // In the order of a mutant.
                 List<TestInfo> tests = (unit == 1 ? mutants : together).stream().flatMap(mutant -> mutant.getTestsInOrder().stream())
                     .distinct().sorted(Comparator.comparing(WholeClass::isWhole)).collect(Collectors.toList());
-                Map<MutationDetails, Boolean> order = new HashMap<>();
-                together.forEach(mutant -> order.put(mutant, true));
-                MutationDetails first = order.keySet().iterator().next();
+                // PIT's map grows one by one, too.
+                MutationDetails first = together.stream().collect(Collectors.toCollection(HashSet::new)).iterator().next();
                 if (isControl(first.getId())) {
                     first.addTestsInOrder(tests);
                     if (from == 0) {
@@ -621,13 +619,12 @@ public final class RalphPlugin {
         /** The class and the name of the test that killed a mutant, empty if none did. */
         private static List<String> killer(MutationResult result) {
             String name = result.getKillingTest().orElse("");
-            for (TestInfo test : result.getDetails().getTestsInOrder()) {
-                String type = classOf(test);
-                if ((name + ".").startsWith(type + ".")) {
-                    return List.of(type, name.equals(type) ? name : name.substring(type.length() + 1));
-                }
-            }
-            return List.of("", "");
+            return result.getDetails().getTestsInOrder().stream()
+                .map(RalphPlugin::classOf)
+                .filter(type -> (name + ".").startsWith(type + "."))
+                .findFirst()
+                .map(type -> List.of(type, name.equals(type) ? name : name.substring(type.length() + 1)))
+                .orElse(List.of("", ""));
         }
 
         /** PIT asks for it when all mutants have ended. */
@@ -663,16 +660,12 @@ public final class RalphPlugin {
         public void accept(CoverageResult result) {
             Description test = result.getTestUnitDescription();
             String type = test.getFirstTestClass();
-            List<String> news = new ArrayList<>();
-            if (Input.OF_RUN.isOn("map")) {
-                Set<String> known = executed.computeIfAbsent(topLevel(type), unused -> new HashSet<>());
-                for (BlockLocation block : result.getCoverage()) {
-                    String code = topLevel(block.getLocation().getClassName().asJavaName());
-                    if (known.add(code)) {
-                        news.add(code);
-                    }
-                }
-            }
+            Set<String> known = executed.computeIfAbsent(topLevel(type), unused -> new HashSet<>());
+            Collection<BlockLocation> blocks = Input.OF_RUN.isOn("map") ? result.getCoverage() : List.of();
+            List<String> news = blocks.stream()
+                .map(block -> topLevel(block.getLocation().getClassName().asJavaName()))
+                .filter(known::add)
+                .collect(Collectors.toList());
             ResultsFile.TESTS.add(List.of(type, test.getName(), result.isGreenTest(), result.getExecutionTime(), news));
             WholeClass.addTime(type, result.isGreenTest(), result.getExecutionTime());
             isOver |= !result.isGreenTest() && Input.OF_RUN.get("A").contains(topLevel(type)) && !Input.OF_RUN.isOn("count");

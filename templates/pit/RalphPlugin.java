@@ -71,28 +71,25 @@ public final class RalphPlugin {
      */
     static final class Input {
 
-        static final Input OF_RUN = new Input(Paths.get(System.getProperty("ralph.input")));
+        private static final Map<String, Set<String>> VALUES = read(Paths.get(System.getProperty("ralph.input")));
 
-        private final Map<String, Set<String>> values = new HashMap<>();
-
-        private Input(Path file) {
+        private static Map<String, Set<String>> read(Path file) {
             try {
-                for (String line : Files.readAllLines(file, StandardCharsets.UTF_8)) {
-                    int last = line.lastIndexOf('\t');
-                    values.computeIfAbsent(line.substring(0, last), unused -> new LinkedHashSet<>()).add(line.substring(last + 1));
-                }
+                List<String> lines = Files.readAllLines(file, StandardCharsets.UTF_8);
                 // No test has run yet, and none may learn the key.
                 Files.delete(file);
+                return lines.stream().collect(Collectors.groupingBy(line -> line.substring(0, line.lastIndexOf('\t')),
+                    Collectors.mapping(line -> line.substring(line.lastIndexOf('\t') + 1), Collectors.toSet())));
             } catch (IOException error) {
                 throw new IllegalStateException("ralph: " + file + " cannot be read", error);
             }
         }
 
-        Set<String> get(String... fields) {
-            return values.getOrDefault(String.join("\t", fields), Set.of());
+        static Set<String> get(String... fields) {
+            return VALUES.getOrDefault(String.join("\t", fields), Set.of());
         }
 
-        boolean isOn(String option) {
+        static boolean isOn(String option) {
             return get("O").contains(option);
         }
     }
@@ -117,7 +114,8 @@ public final class RalphPlugin {
             if (found < 0) {
                 found = 0;
                 Path file = Paths.get(options.getReportDir(), "results.json");
-                Runtime.getRuntime().addShutdownHook(new Thread(() -> write(file)));
+                String key = String.join("", Input.get("K"));
+                Runtime.getRuntime().addShutdownHook(new Thread(() -> write(file, key)));
                 Thread.currentThread().setUncaughtExceptionHandler((main, error) -> {
                     failure = error.toString().split("\\R", 2)[0];
                     main.getThreadGroup().uncaughtException(main, error);
@@ -135,13 +133,12 @@ public final class RalphPlugin {
                 : "\"" + StringEscapeUtils.escapeJson(value.toString()) + "\"";
         }
 
-        private static void write(Path file) {
+        private static void write(Path file, String key) {
             try {
                 // PIT runs no test where there is nothing to mutate.
                 String reached = found == 0 && failure.isEmpty() ? "done" : stage;
                 String content = json(List.of(reached, failure, TESTS, CONTROLS, MUTANTS));
-                String sealed = content + String.join("", Input.OF_RUN.get("K"));
-                byte[] seal = MessageDigest.getInstance("SHA-256").digest(sealed.getBytes(StandardCharsets.UTF_8));
+                byte[] seal = MessageDigest.getInstance("SHA-256").digest((content + key).getBytes(StandardCharsets.UTF_8));
                 // A test may have put something else there.
                 Files.deleteIfExists(file);
                 String text = content + String.format("%064x", new BigInteger(1, seal));
@@ -155,7 +152,6 @@ public final class RalphPlugin {
     /** Keeps the mutants that ralph asked for. */
     public static final class Keep extends Part implements MutationInterceptorFactory, MutationInterceptor {
 
-        private final Input input = Input.OF_RUN;
         private ReportOptions options;
 
         @Override
@@ -178,8 +174,8 @@ public final class RalphPlugin {
         public Collection<MutationDetails> intercept(Collection<MutationDetails> found, Mutater mutater) {
             List<MutationDetails> kept = found.stream()
                 .filter(this::isOfClass)
-                .filter(mutant -> !input.isOn("lines") || isOnLine(mutant))
-                .filter(mutant -> !input.isOn("mutants") || isListed(mutant))
+                .filter(mutant -> !Input.isOn("lines") || isOnLine(mutant))
+                .filter(mutant -> !Input.isOn("mutants") || isListed(mutant))
                 .collect(Collectors.toList());
             ResultsFile.found += kept.size();
             chooseUnitSize(kept.size());
@@ -190,7 +186,7 @@ public final class RalphPlugin {
         private void chooseUnitSize(int mutants) {
             int threads = options.getNumberOfThreads();
             if (threads > 1 && options.getMutationUnitSize() != 1) {
-                int fewest = input.isOn("search") ? 8 : 32;
+                int fewest = Input.isOn("search") ? 8 : 32;
                 int size = 1 + Math.max(fewest, Math.min(200, (mutants + threads - 1) / threads));
                 options.setMutationUnitSize(Math.max(options.getMutationUnitSize(), size));
             }
@@ -198,13 +194,13 @@ public final class RalphPlugin {
 
         private boolean isOfClass(MutationDetails mutant) {
             String type = mutant.getClassName().asJavaName() + "$";
-            return input.get("C").stream().anyMatch(asked -> type.startsWith(asked + "$"));
+            return Input.get("C").stream().anyMatch(asked -> type.startsWith(asked + "$"));
         }
 
         private boolean isOnLine(MutationDetails mutant) {
             int line = mutant.getLineNumber();
             String folder = mutant.getClassName().getPackage().asInternalName();
-            return input.get("L", (folder.isEmpty() ? "" : folder + "/") + mutant.getFilename()).stream().anyMatch(range -> {
+            return Input.get("L", (folder.isEmpty() ? "" : folder + "/") + mutant.getFilename()).stream().anyMatch(range -> {
                 String[] ends = range.split("-");
                 return Integer.parseInt(ends[0]) <= line && line <= Integer.parseInt(ends[1]);
             });
@@ -212,7 +208,7 @@ public final class RalphPlugin {
 
         private boolean isListed(MutationDetails mutant) {
             List<String> indexes = mutant.getId().getIndexes().stream().map(String::valueOf).collect(Collectors.toList());
-            return input.get("M", mutant.getClassName().asJavaName(), mutant.getMethod(), mutant.getId().getLocation().getMethodDesc(),
+            return Input.get("M", mutant.getClassName().asJavaName(), mutant.getMethod(), mutant.getId().getLocation().getMethodDesc(),
                 mutant.getMutator()).stream().anyMatch(listed -> List.of(listed.split(",")).containsAll(indexes));
         }
 
@@ -512,7 +508,7 @@ public final class RalphPlugin {
                     System.out.println("ralph: mutants run");
                 }
             }, 0, 1_000);
-            if (Input.OF_RUN.isOn("search")) {
+            if (Input.isOn("search")) {
                 return found;
             }
             Map<ClassName, List<MutationDetails>> classes = found.stream().sorted(Comparator.comparing(MutationDetails::getId))
@@ -603,7 +599,7 @@ public final class RalphPlugin {
                 if (status != DetectionStatus.NO_COVERAGE) {
                     ResultsFile.CONTROLS.add(List.of(type, status, killer(result)));
                 }
-            } else if (!Input.OF_RUN.isOn("count")) {
+            } else if (!Input.isOn("count")) {
                 Set<String> classes = new TreeSet<>();
                 if (!status.isDetected()) {
                     mutant.getTestsInOrder().forEach(test -> classes.add(classOf(test)));
@@ -661,14 +657,14 @@ public final class RalphPlugin {
             Description test = result.getTestUnitDescription();
             String type = test.getFirstTestClass();
             Set<String> known = executed.computeIfAbsent(topLevel(type), unused -> new HashSet<>());
-            Collection<BlockLocation> blocks = Input.OF_RUN.isOn("map") ? result.getCoverage() : List.of();
+            Collection<BlockLocation> blocks = Input.isOn("map") ? result.getCoverage() : List.of();
             List<String> news = blocks.stream()
                 .map(block -> topLevel(block.getLocation().getClassName().asJavaName()))
                 .filter(known::add)
                 .collect(Collectors.toList());
             ResultsFile.TESTS.add(List.of(type, test.getName(), result.isGreenTest(), result.getExecutionTime(), news));
             WholeClass.addTime(type, result.isGreenTest(), result.getExecutionTime());
-            isOver |= !result.isGreenTest() && Input.OF_RUN.get("A").contains(topLevel(type)) && !Input.OF_RUN.isOn("count");
+            isOver |= !result.isGreenTest() && Input.get("A").contains(topLevel(type)) && !Input.isOn("count");
         }
 
         @Override
@@ -819,7 +815,7 @@ public final class RalphPlugin {
 
         /** The first tests of a mutant, others, and at last classes whose tests take less time than it takes to start those asked for. */
         static List<TestInfo> joinTests(List<TestInfo> tests) {
-            int first = Input.OF_RUN.isOn("alone") ? tests.size() : FIRST;
+            int first = Input.isOn("alone") ? tests.size() : FIRST;
             List<TestInfo> joined = tests.stream().limit(first).collect(Collectors.toList());
             Map<String, List<TestInfo>> classes = tests.stream().skip(first)
                 .collect(Collectors.groupingBy(RalphPlugin::classOf, LinkedHashMap::new, Collectors.toList()));

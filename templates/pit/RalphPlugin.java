@@ -689,18 +689,17 @@ public final class RalphPlugin {
      */
     public static final class TestUnits extends Part implements TestPluginFactory, Configuration {
 
-        private final List<Configuration> frameworks = new ArrayList<>();
+        private List<Configuration> frameworks;
 
         @Override
         public Configuration createTestFrameworkConfiguration(TestGroupConfig groups, ClassByteArraySource source,
                 Collection<String> excludedRunners, Collection<String> includedMethods) {
-            for (TestPluginFactory factory : ServiceLoader.load(TestPluginFactory.class)) {
-                if (!(factory instanceof TestUnits)) {
-                    frameworks.add(factory.createTestFrameworkConfiguration(groups, source, excludedRunners, includedMethods));
-                }
-            }
-            frameworks.removeIf(own -> own instanceof NullConfiguration || own.verifyEnvironment().isPresent());
-            frameworks.sort(Comparator.comparing(Configuration::priority));
+            frameworks = ServiceLoader.load(TestPluginFactory.class).stream()
+                .filter(factory -> factory.type() != TestUnits.class)
+                .map(factory -> factory.get().createTestFrameworkConfiguration(groups, source, excludedRunners, includedMethods))
+                .filter(own -> !(own instanceof NullConfiguration) && own.verifyEnvironment().isEmpty())
+                .sorted(Comparator.comparing(Configuration::priority))
+                .collect(Collectors.toList());
             // PIT's own say why there is none.
             return frameworks.isEmpty() ? new NullConfiguration() : this;
         }
@@ -719,19 +718,15 @@ public final class RalphPlugin {
         @Override
         public TestUnitFinder testUnitFinder() {
             List<TestUnitFinder> finders = frameworks.stream().map(Configuration::testUnitFinder).collect(Collectors.toList());
+            TestUnitFinder finder = new CompoundTestUnitFinder(finders);
             return (type, listener) -> {
-                for (TestUnitFinder finder : finders) {
-                    List<TestUnit> units = new ArrayList<>(finder.findTestUnits(type, listener));
-                    if (!units.isEmpty() && units.get(0) instanceof ExecutedInDiscovery) {
-                        units.add(new WholeClass(type, finder));
-                    } else if (isOfJUnit3(type)) {
-                        units.replaceAll(Unskipped::new);
-                    }
-                    if (!units.isEmpty()) {
-                        return units;
-                    }
+                List<TestUnit> units = new ArrayList<>(finder.findTestUnits(type, listener));
+                if (!units.isEmpty() && units.get(0) instanceof ExecutedInDiscovery) {
+                    units.add(new WholeClass(type, finder));
+                } else if (isOfJUnit3(type)) {
+                    units.replaceAll(Unskipped::new);
                 }
-                return List.of();
+                return units;
             };
         }
 

@@ -11,7 +11,7 @@ import java.nio.file.*;
 import java.security.*;
 import java.util.*;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Collectors;
+import java.util.stream.*;
 import javax.tools.*;
 import org.apache.commons.text.StringEscapeUtils;
 import org.objectweb.asm.tree.*;
@@ -125,8 +125,7 @@ public final class RalphPlugin {
 
         private static String json(Object value) {
             if (value instanceof Collection) {
-                Collection<?> parts = (Collection<?>) value;
-                return parts.stream().map(ResultsFile::json).collect(Collectors.joining(",", "[", "]"));
+                return ((Collection<?>) value).stream().map(ResultsFile::json).collect(Collectors.joining(",", "[", "]"));
             }
             return value instanceof Number || value instanceof Boolean
                 ? value.toString()
@@ -200,10 +199,9 @@ public final class RalphPlugin {
         private boolean isOnLine(MutationDetails mutant) {
             int line = mutant.getLineNumber();
             String folder = mutant.getClassName().getPackage().asInternalName();
-            return Input.get("L", (folder.isEmpty() ? "" : folder + "/") + mutant.getFilename()).stream().anyMatch(range -> {
-                String[] ends = range.split("-");
-                return Integer.parseInt(ends[0]) <= line && line <= Integer.parseInt(ends[1]);
-            });
+            return Input.get("L", (folder.isEmpty() ? "" : folder + "/") + mutant.getFilename()).stream()
+                .map(range -> range.split("-"))
+                .anyMatch(ends -> Integer.parseInt(ends[0]) <= line && line <= Integer.parseInt(ends[1]));
         }
 
         private boolean isListed(MutationDetails mutant) {
@@ -561,14 +559,11 @@ public final class RalphPlugin {
             int buckets = Math.max(16, 4 * Integer.highestOneBit(most));
             Location at = before == null ? new Location(of.getClassName(), "", "") : before.getId().getLocation();
             String mutator = (before == null ? "" : before.getMutator()) + CONTROL;
-            for (int index = 0;; index++) {
-                MutationIdentifier id = new MutationIdentifier(at, index, mutator);
-                MutationDetails control = new MutationDetails(id, of.getFilename(), "", 0, 0);
-                int hash = control.hashCode();
-                if (((hash ^ hash >>> 16) & buckets - 1) == 0) {
-                    return control;
-                }
-            }
+            return IntStream.iterate(0, index -> index + 1)
+                .mapToObj(index -> new MutationDetails(new MutationIdentifier(at, index, mutator), of.getFilename(), "", 0, 0))
+                .filter(control -> ((control.hashCode() ^ control.hashCode() >>> 16) & buckets - 1) == 0)
+                .findFirst()
+                .orElseThrow();
         }
     }
 
@@ -579,16 +574,14 @@ public final class RalphPlugin {
 
         @Override
         public Collection<ClassMutationResults> modify(Collection<ClassMutationResults> results) {
-            List<ClassMutationResults> kept = new ArrayList<>();
-            for (ClassMutationResults ofClass : results) {
-                ofClass.getMutations().forEach(Results::note);
-                List<MutationResult> mutants = new ArrayList<>(ofClass.getMutations());
-                mutants.removeIf(result -> Controls.isControl(result.getDetails().getId()));
-                if (!mutants.isEmpty()) {
-                    kept.add(new ClassMutationResults(mutants));
-                }
-            }
-            return kept;
+            results.forEach(ofClass -> ofClass.getMutations().forEach(Results::note));
+            return results.stream()
+                .map(ofClass -> ofClass.getMutations().stream()
+                    .filter(result -> !Controls.isControl(result.getDetails().getId()))
+                    .collect(Collectors.toList()))
+                .filter(mutants -> !mutants.isEmpty())
+                .map(ClassMutationResults::new)
+                .collect(Collectors.toList());
         }
 
         private static void note(MutationResult result) {
@@ -600,10 +593,8 @@ public final class RalphPlugin {
                     ResultsFile.CONTROLS.add(List.of(type, status, killer(result)));
                 }
             } else if (!Input.isOn("count")) {
-                Set<String> classes = new TreeSet<>();
-                if (!status.isDetected()) {
-                    mutant.getTestsInOrder().forEach(test -> classes.add(classOf(test)));
-                }
+                List<TestInfo> reaching = status.isDetected() ? List.of() : mutant.getTestsInOrder();
+                Set<String> classes = reaching.stream().map(RalphPlugin::classOf).collect(Collectors.toCollection(TreeSet::new));
                 List<Object> id = List.of(type, mutant.getMethod(), mutant.getId().getLocation().getMethodDesc(), mutant.getMutator(),
                     mutant.getId().getIndexes());
                 ResultsFile.MUTANTS.add(List.of(id, mutant.getFilename(), mutant.getLineNumber(), status, killer(result),

@@ -148,10 +148,10 @@ public final class RalphPlugin {
         }
     }
 
-    /** Keeps the mutants that ralph asked for. */
-    public static final class Keep extends Part implements MutationInterceptorFactory, MutationInterceptor {
+    /** A filter of mutants that is its own factory. */
+    abstract static class Filter extends Part implements MutationInterceptorFactory, MutationInterceptor {
 
-        private ReportOptions options;
+        ReportOptions options;
 
         @Override
         public MutationInterceptor createInterceptor(InterceptorParameters params) {
@@ -161,12 +161,20 @@ public final class RalphPlugin {
         }
 
         @Override
-        public InterceptorType type() {
-            return InterceptorType.PRE_SCAN_FILTER;
+        public void begin(ClassTree tree) {
         }
 
         @Override
-        public void begin(ClassTree tree) {
+        public void end() {
+        }
+    }
+
+    /** Keeps the mutants that ralph asked for. */
+    public static final class Keep extends Filter {
+
+        @Override
+        public InterceptorType type() {
+            return InterceptorType.PRE_SCAN_FILTER;
         }
 
         @Override
@@ -209,10 +217,6 @@ public final class RalphPlugin {
             return Input.get("M", mutant.getClassName().asJavaName(), mutant.getMethod(), mutant.getId().getLocation().getMethodDesc(),
                 mutant.getMutator()).stream().anyMatch(listed -> List.of(listed.split(",")).containsAll(indexes));
         }
-
-        @Override
-        public void end() {
-        }
     }
 
     /**
@@ -220,24 +224,23 @@ public final class RalphPlugin {
      * first line hides is left out only if the source does not declare it (a processor or the compiler made it); of a
      * call of a logger only the call itself, and the question whether it logs; of a static initialiser nothing.
      */
-    public static final class Written extends Part implements MutationInterceptorFactory, MutationInterceptor {
+    public static final class Written extends Filter {
 
         /** Methods that run while their class is initialised, and perhaps never again. */
         static final Set<Location> INITIAL = ConcurrentHashMap.newKeySet();
 
         private MutationInterceptor hiding;
         private MutationInterceptor initial;
-        private ReportOptions options;
         private ClassTree tree;
-        private Set<String> declared;
+        /** By the name of the source file. */
+        private final Map<String, Set<String>> declared = new HashMap<>();
 
         @Override
         public MutationInterceptor createInterceptor(InterceptorParameters params) {
             hiding = new CompoundMutationInterceptor(List.of(new ExcludedAnnotationInterceptorFactory().createInterceptor(params),
                 new RecordFilterFactory().createInterceptor(params)));
             initial = new StaticInitializerInterceptorFactory().createInterceptor(params);
-            options = params.data();
-            return this;
+            return super.createInterceptor(params);
         }
 
         @Override
@@ -248,7 +251,7 @@ public final class RalphPlugin {
         @Override
         public void begin(ClassTree tree) {
             this.tree = tree;
-            declared = null;
+            declared.clear();
             hiding.begin(tree);
             initial.begin(tree);
         }
@@ -284,10 +287,8 @@ public final class RalphPlugin {
             if (inside.matches(".*\\$\\d.*") || isLambda && List.of("static", "new", "null").contains(method)) {
                 return true;
             }
-            if (declared == null) {
-                declared = declaredIn(mutant.getFilename());
-            }
-            return declared.isEmpty() || declared.contains(inside + "#" + method);
+            Set<String> names = declared.computeIfAbsent(mutant.getFilename(), this::declaredIn);
+            return names.isEmpty() || names.contains(inside + "#" + method);
         }
 
         /** {@code Outer$Inner#method}; none where there is no such source. */
@@ -305,29 +306,21 @@ public final class RalphPlugin {
             DiagnosticCollector<JavaFileObject> problems = new DiagnosticCollector<>();
             JavacTask task = (JavacTask) javac.getTask(null, files, problems, List.of("-proc:none"), null,
                 files.getJavaFileObjects(sources));
-            Set<String> names = new HashSet<>();
+            Declared scanner = new Declared();
             try {
-                new Declared(names).scan(task.parse(), "");
+                scanner.scan(task.parse(), "");
             } catch (IOException error) {
                 throw new IllegalStateException("ralph: " + List.of(sources) + " cannot be read", error);
             }
             // It has been compiled, so where it has an error its encoding is another: nothing is known of it.
             boolean isOdd = problems.getDiagnostics().stream().anyMatch(problem -> problem.getKind() == Diagnostic.Kind.ERROR);
-            return isOdd ? Set.of() : names;
-        }
-
-        @Override
-        public void end() {
+            return isOdd ? Set.of() : scanner.names;
         }
     }
 
     static final class Declared extends TreeScanner<Void, String> {
 
-        private final Set<String> names;
-
-        Declared(Set<String> names) {
-            this.names = names;
-        }
+        private final Set<String> names = new HashSet<>();
 
         @Override
         public Void visitClass(com.sun.source.tree.ClassTree type, String outer) {

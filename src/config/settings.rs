@@ -257,6 +257,9 @@ pub(super) struct AgentKeys {
     pub(super) env: BTreeMap<String, serde_json::Value>,
 }
 
+/// 1.25.5 and every later version.
+const PIT_VERSION: &str = "^(1[.](25[.]([5-9]|[1-9][0-9])|2[6-9]|[3-9][0-9]|[1-9][0-9]{2})|[2-9]|[1-9][0-9])[A-Za-z0-9._-]{0,39}$";
+
 /// The settings of a gate.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -286,8 +289,8 @@ pub struct GateSettings {
     #[serde(deserialize_with = "required::deserialize")]
     #[schemars(schema_with = "time")]
     pub limit: Duration,
-    /// PIT's version.
-    #[schemars(extend("title" = "a version", "pattern" = "^[0-9][A-Za-z0-9._-]{0,39}$", "examples" = ["1.25.9"]))]
+    /// PIT's version: 1.25.5 or newer. Older ones lack what ralph's plugin uses.
+    #[schemars(extend("title" = "1.25.5 or newer", "pattern" = PIT_VERSION, "examples" = ["1.25.9"]))]
     pub pit_version: String,
     /// The tests that must kill the mutants, in order.
     pub tests: TestTiers,

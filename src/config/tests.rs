@@ -385,7 +385,7 @@ fn what_the_file_says_is_what_is_set() {
         "spec: ./docs/spec\npackages: [./services/*/, .]\n\
          agents:\n  default: {command: [sh, agent.sh, '']}\n  boss: {preset: claude, args: [--model, opus], env: {IS_SANDBOX: 1}}\n\
          roles: {validator: boss}\n\
-         gates:\n  PITEST: {threshold: 80, per: task, no_coverage: ignore, engine: direct, jobs: 4, maven_args: [-o], classpath_command: [./gradlew, x], limit: 1h 30m, pit_version: 1.20.0, tests: own, test_names: ['{}Spec'], tests_include: [FooIT], scope: auto, where: in-place, recompile: javac, keep: [lib/*.jar], jvm_args: [-Xmx1g], env: [A_B, _c1*]}\n  LINT: {run: [sh, lint.sh], limit: 90s, env: ['*']}\n\
+         gates:\n  PITEST: {threshold: 80, per: task, no_coverage: ignore, engine: direct, jobs: 4, maven_args: [-o], classpath_command: [./gradlew, x], limit: 1h 30m, pit_version: 1.30.2, tests: own, test_names: ['{}Spec'], tests_include: [FooIT], scope: auto, where: in-place, recompile: javac, keep: [lib/*.jar], jvm_args: [-Xmx1g], env: [A_B, _c1*]}\n  LINT: {run: [sh, lint.sh], limit: 90s, env: ['*']}\n\
          checks: {red: [mvn, test], env: [D]}\n\
          limits: {iterations: 7, attempts: 1, rework: 0, wall: 2h, attempt: 5m, idle: 30s, check: 1m}\n\
          hooks: {done: [notify-send, done], stop: null, env: [E]}\n\
@@ -430,7 +430,7 @@ fn what_the_file_says_is_what_is_set() {
     );
     assert_eq!(
         (gate.pit_version.as_str(), &gate.test_names[..]),
-        ("1.20.0", &["{}Spec".to_owned()][..])
+        ("1.30.2", &["{}Spec".to_owned()][..])
     );
     assert_eq!(
         (&gate.maven_args[..], &gate.jvm_args[..]),
@@ -597,7 +597,7 @@ fn wrong_values_are_named_with_their_line_and_what_would_be_right() {
     gates.PITEST.jobs|.ralph/config.yaml:3: `gates.PITEST.jobs` must be a whole number from 0 to 1024, not -1. → Write the number alone, without quotes or a unit.
     gates.PITEST.maven_args|.ralph/config.yaml:3: `gates.PITEST.maven_args` must be a list, not "-o". → Write it as `["a", "b"]`, or leave the key out for its default.
     gates.PITEST.limit|.ralph/config.yaml:3: `gates.PITEST.limit` must be a length of time of at most a year, not 60. → Write it as `"90s"` or `"60m"` or `"1h 30m"` or `"24h"`.
-    gates.PITEST.pit_version|.ralph/config.yaml:3: `gates.PITEST.pit_version` must be a version, not "1.2 3". → Write it as `"1.25.9"`.
+    gates.PITEST.pit_version|.ralph/config.yaml:3: `gates.PITEST.pit_version` must be 1.25.5 or newer, not "1.2 3". → Write it as `"1.25.9"`.
     gates.PITEST.test_names|.ralph/config.yaml:3: `gates.PITEST.test_names` (item 1) must be the name of a test class, with `{}` for the name of the class under test, not "FooTest". → Write it as `"{}Test"` or `"Test{}"`.
     gates.PITEST.tests|.ralph/config.yaml:3: `gates.PITEST.tests` must be `own-first`, `all` or `own`, not a list. → Write one of these words, or leave the key out for its default.
     gates.PITEST.where|.ralph/config.yaml:3: `gates.PITEST.where` must be `clean` or `in-place`, not "tmp". → Write one of these words, or leave the key out for its default.
@@ -652,7 +652,7 @@ fn wrong_agents_roles_gates_and_commands_are_named() {
     roles.worker|.ralph/config.yaml:3: `roles.worker` names the agent "z", which `agents:` does not. → Named there: `a` or `b`.
     roles.tester|.ralph/config.yaml:3: `roles.tester` is not a known key. → Known here: `integration-tester`, `quality-reviewer`, `req-reviewer`, `test-writer`, `validator`, `worker`.
     "#);
-    insta::assert_snapshot!(wrong_below("gates:\n", "  pitest: {}\n  FINAL: {run: [x]}\n  SPELL: {threshold: 3}\n  MUTMUT: {pit_version: '1'}\n  STRYKER: {scope: auto}\n  LINT: {run: lint, limit: 1m}\n  TIDY: {run: [a], threshold: 70}\n  PITEST: {run: [], limit: 1m}\n  EMPTY:"), @r#"
+    insta::assert_snapshot!(wrong_below("gates:\n", "  pitest: {}\n  FINAL: {run: [x]}\n  SPELL: {threshold: 3}\n  MUTMUT: {pit_version: 1.30.2}\n  STRYKER: {scope: auto}\n  LINT: {run: lint, limit: 1m}\n  TIDY: {run: [a], threshold: 70}\n  PITEST: {run: [], limit: 1m}\n  EMPTY:"), @r#"
     gates.pitest|.ralph/config.yaml:2: `gates.pitest` is not a valid name here. → Use capital letters, digits and `-`, a letter first, as in `N.PITEST`, and no word of another stage.
     gates.FINAL|.ralph/config.yaml:2: `gates.FINAL` is not a valid name here. → Use capital letters, digits and `-`, a letter first, as in `N.PITEST`, and no word of another stage.
     gates.SPELL.threshold|.ralph/config.yaml:2: `gates.SPELL.threshold` is for a gate that measures mutants (`PITEST`, `MUTMUT`, `STRYKER`, `CARGO-MUTANTS`, `MUTATION` without `run`). → This gate takes `run`, `limit`, `where`, `keep`, `env` only.
@@ -683,6 +683,27 @@ fn wrong_choices_patterns_and_files_are_named() {
     files.production|.ralph/config.yaml:1: `files.production` must be a list, not "x". → Write it as `["a", "b"]`, or leave the key out for its default.
     checkpoints|.ralph/config.yaml:1: `checkpoints` must be a regular expression that does not match every text, not "checkpoint|": every task could be ticked without a change. → Write it as `"(?i)\\bcheckpoint\\b|\\[verify\\]"`.
     "#);
+}
+
+#[test]
+fn a_version_of_pit_without_what_the_plugin_uses_is_an_error() {
+    for (version, is_known) in [
+        ("1.9.11", false),
+        ("1.23.1", false),
+        ("1.25.4", false),
+        ("1.25.5", true),
+        ("1.25.10", true),
+        ("1.30.2", true),
+        ("2.0.0-RC1", true),
+        ("10.0", true),
+    ] {
+        let text = format!("gates: {{PITEST: {{pit_version: '{version}'}}}}");
+        assert_eq!(
+            parse(&text, Path::new("/w"), &[]).is_ok(),
+            is_known,
+            "{version}"
+        );
+    }
 }
 
 #[test]

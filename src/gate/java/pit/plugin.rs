@@ -99,7 +99,7 @@ pub(super) fn compiled_plugin(
                 "Ralph's plugin for PIT does not compile: javac {}.",
                 call.end
             ),
-            "Set JAVA_HOME to a JDK 11 or newer, and gates.<NAME>.pit_version to a version that ralph knows.",
+            "Set JAVA_HOME to a JDK 11 or newer, and gates.<NAME>.pit_version to its default.",
         ));
     }
     known.remember(&key, &(&output, folder_content(&output)?))?;

@@ -27,7 +27,9 @@ impl ModuleContext<'_> {
         &self,
         result: &mut ModuleResult,
     ) -> Result<PitReport, GateAbort> {
-        self.context.note_judged(self.module);
+        for target in &self.module.targets {
+            self.context.findings(self.module, &target.class).is_judged = true;
+        }
         let TestClasses { asked, left_out } = self.test_classes()?;
         self.remark_what_pit_is_not_given(&left_out, result)?;
         let mut ladder = Ladder {

@@ -114,11 +114,11 @@ fn judge_in_own_module(
         ..module.clone()
     };
     for target in &module.targets {
-        if !context.is_judged(module, &target.class) {
+        let findings = context.findings(module, &target.class).clone();
+        if !findings.is_judged {
             own.targets.push(target.clone());
             continue;
         }
-        let findings = context.findings(module, &target.class).clone();
         if !findings.mutants.is_empty() {
             // The score to keep may have grown since.
             let report = PitReport {

@@ -8,18 +8,14 @@ use crate::gate::scope::Module;
 use crate::gate::{GatePackage, GatePorts, GateRequest};
 use crate::source::text;
 use std::cell::{RefCell, RefMut};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// The folder of a class's module, and its name: modules may have classes of one name.
 type ClassKey = (PathBuf, String);
 
 /// The findings of the modules of a package that were judged so far.
-#[derive(Default)]
-pub(crate) struct EarlierModules {
-    findings: BTreeMap<ClassKey, CountedMutants>,
-    judged: BTreeSet<ClassKey>,
-}
+pub(crate) type EarlierModules = BTreeMap<ClassKey, CountedMutants>;
 
 /// A package, how it is to be judged and what that may use.
 #[derive(Clone, Copy)]
@@ -48,27 +44,10 @@ impl PackageContext<'_> {
 
     /// The findings of tests in earlier modules about a class of this one.
     pub(crate) fn findings(&self, module: &Module, class: &str) -> RefMut<'_, CountedMutants> {
-        let key = self.class_key(module, class);
+        let key = (self.package.root.join(&module.code), class.to_owned());
         RefMut::map(self.earlier.borrow_mut(), |earlier| {
-            earlier.findings.entry(key).or_default()
+            earlier.entry(key).or_default()
         })
-    }
-
-    /// Notes that a module begins to judge its classes.
-    pub(crate) fn note_judged(&self, module: &Module) {
-        let classes = module.targets.iter().map(|target| &target.class);
-        let keys = classes.map(|class| self.class_key(module, class));
-        self.earlier.borrow_mut().judged.extend(keys);
-    }
-
-    /// True if an earlier module began to judge a class of this one.
-    pub(crate) fn is_judged(&self, module: &Module, class: &str) -> bool {
-        let key = self.class_key(module, class);
-        self.earlier.borrow().judged.contains(&key)
-    }
-
-    fn class_key(&self, module: &Module, class: &str) -> ClassKey {
-        (self.package.root.join(&module.code), class.to_owned())
     }
 
     /// The name of a module in a sentence.

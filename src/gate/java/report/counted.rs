@@ -111,6 +111,8 @@ pub(crate) struct CountedMutants {
     pub(crate) floor: Option<Coverage>,
     /// It may have had more coverage at the base, so all mutants decide, not only those on changed lines.
     pub(crate) is_whole: bool,
+    /// A module began to judge the class.
+    pub(crate) is_judged: bool,
 }
 
 impl CountedMutants {

@@ -12,7 +12,6 @@ use crate::gate::verdict::ModuleResult;
 use crate::gate::{GatePorts, GateRequest, job_count};
 use crate::sys::poison::ignore_poison;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
@@ -29,13 +28,10 @@ pub(crate) fn judge_modules(
         .iter()
         .filter(|module| !module.targets.is_empty())
         .count();
-    let mut packages: BTreeMap<usize, Vec<&Module>> = BTreeMap::new();
-    for module in modules {
-        packages.entry(module.package).or_default().push(module);
-    }
+    // The scope lists them package by package.
+    let packages: Vec<&[Module]> = modules.chunk_by(|a, b| a.package == b.package).collect();
     let jobs = job_count(settings);
     let side_by_side = jobs.min(packages.len()).max(1);
-    let packages: Vec<(usize, Vec<&Module>)> = packages.into_iter().collect();
     let next = AtomicUsize::new(0);
     let done: Mutex<(Vec<ModuleResult>, Duration)> = Mutex::default();
     std::thread::scope(|threads| {
@@ -43,14 +39,15 @@ pub(crate) fn judge_modules(
             threads.spawn(|| {
                 // A package has the time that those before it in this thread left.
                 let mut used = Duration::ZERO;
-                while let Some((index, modules)) = packages.get(next.fetch_add(1, Relaxed)) {
+                while let Some(modules) = packages.get(next.fetch_add(1, Relaxed)) {
+                    let index = modules[0].package;
                     let left = settings.limit.saturating_sub(used);
                     let commands = Commands::new(ports, request, format!("logs/{index}"), left);
                     let earlier = RefCell::default();
                     let context = PackageContext {
                         request,
                         settings,
-                        package: &request.packages[*index],
+                        package: &request.packages[index],
                         commands: &commands,
                         threads: jobs / side_by_side,
                         sole_module: with_targets == 1,
@@ -70,7 +67,7 @@ pub(crate) fn judge_modules(
 }
 
 /// Judges the modules of a package. Each counts what those before it found, so the last result of a class counts.
-fn judge_in_turn(context: &PackageContext<'_>, modules: &[&Module]) -> Vec<ModuleResult> {
+fn judge_in_turn(context: &PackageContext<'_>, modules: &[Module]) -> Vec<ModuleResult> {
     let mut results: Vec<ModuleResult> = Vec::new();
     for module in modules {
         let mut result = ModuleResult {

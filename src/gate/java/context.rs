@@ -2,17 +2,22 @@
 
 use super::class_file;
 use super::classes::{ClassFiles, is_java, read_classes};
-use super::jvm;
+use super::jvm::jdk_version;
 use super::maven::{Built, Maven};
 use super::package::PackageContext;
 use super::report::Owners;
 use super::scope::JavaPath;
 use crate::gate::commands::file_name;
+use crate::gate::files::is_older;
 use crate::gate::scope::{Module, MutationExtent, TargetClass};
 use crate::gate::{GateAbort, GatePackage, score_rule};
 use crate::mutation::{NoCoverage, Per, Rule};
+use crate::sys::programs::is_program;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+
+/// The oldest JDK that PIT runs on.
+const OLDEST: (u32, u32) = (11, 0);
 
 /// A module that compiled, on its way to a score.
 pub(crate) struct ModuleContext<'a> {
@@ -52,12 +57,24 @@ impl<'a> ModuleContext<'a> {
         &self.classes[1]
     }
 
-    /// The JVM that runs PIT. A JDK in the package is the work that is judged.
+    /// The JVM that runs PIT: of the JDK that a setting names for the tests if PIT runs on it, else Maven's own. A JDK in the package
+    /// is the work that is judged.
     pub(crate) fn find_java(&self) -> Result<PathBuf, GateAbort> {
-        let package = self.context.package;
+        let commands = self.context.commands;
         let named = self.built.project.surefire.jdk.as_deref();
-        let outside = named.filter(|jdk| is_outside(jdk, package));
-        jvm::find_java(self.context.commands, outside)
+        let chosen = named
+            .filter(|jdk| is_outside(jdk, self.context.package))
+            .map(|home| home.join("bin/java"))
+            .filter(|java| jdk_version(java).is_some_and(|version| !is_older(&version, OLDEST)));
+        let home = commands
+            .variable_value("JAVA_HOME")
+            .filter(|home| home.starts_with('/'));
+        let own = home
+            .map(|home| Path::new(home).join("bin/java"))
+            .filter(|java| is_program(java));
+        let why = "Java was not found: neither through JAVA_HOME nor on the PATH.".to_owned();
+        let java = chosen.or(own).or_else(|| commands.find_program("java"));
+        java.ok_or_else(|| GateAbort::setup(why, "Install a JDK and set JAVA_HOME."))
     }
 
     /// The family's fault when it changed a build file, else a wrong set-up.

@@ -1,12 +1,9 @@
 //! Options for JVMs that live for seconds: never a compiler setting over the project's.
 
-use crate::gate::GateAbort;
 use crate::gate::commands::Commands;
-use crate::gate::files::is_older;
 use crate::source::text::line;
 use crate::sys::disk::read_beginning;
-use crate::sys::programs::is_program;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// C1 only: starts fast, peaks lower.
 const COMPILER: &str = "-XX:TieredStopAtLevel=1";
@@ -27,28 +24,6 @@ pub(crate) fn quick_options(commands: &Commands<'_>, variable: &str, more: &str)
     let own = commands.variable_value(variable).unwrap_or_default();
     let quick = quick_option(own.split_whitespace()).unwrap_or_default();
     [own, quick, more].join(" ")
-}
-
-/// The oldest JDK that PIT runs on.
-const OLDEST: (u32, u32) = (11, 0);
-
-/// The JVM that runs PIT: of the JDK with the home `named` for the tests if PIT runs on it, else Maven's own.
-pub(crate) fn find_java(
-    commands: &Commands<'_>,
-    named: Option<&Path>,
-) -> Result<PathBuf, GateAbort> {
-    let chosen = named
-        .map(|home| home.join("bin/java"))
-        .filter(|java| jdk_version(java).is_some_and(|version| !is_older(&version, OLDEST)));
-    let home = commands
-        .variable_value("JAVA_HOME")
-        .filter(|home| home.starts_with('/'));
-    let own = home
-        .map(|home| Path::new(home).join("bin/java"))
-        .filter(|java| is_program(java));
-    let why = "Java was not found: neither through JAVA_HOME nor on the PATH.".to_owned();
-    let java = chosen.or(own).or_else(|| commands.find_program("java"));
-    java.ok_or_else(|| GateAbort::setup(why, "Install a JDK and set JAVA_HOME."))
 }
 
 /// The version of the JDK of this `java`, as the JDK's file `release` says it; `None` if it does not.

@@ -79,6 +79,8 @@ impl PitRun {
 pub(crate) struct PitSession<'a> {
     pub(crate) module: &'a ModuleContext<'a>,
     pub(crate) result: &'a mut ModuleResult,
+    /// The JVM that runs PIT.
+    java: PathBuf,
     tools: Tools,
     plugin: PathBuf,
     /// Classes to mutate, with the target each belongs to.

@@ -31,14 +31,13 @@ impl PitSession<'_> {
         key: &SealKey,
         place: &TestPlace,
     ) -> Result<Vec<String>, GateAbort> {
-        let java = self.module.find_java()?;
         let project = &self.module.built.project;
         let launch = format!("{}:{}", self.tools.pit.join(":"), self.plugin.display());
         let classpath = self.write_file(
             &format!("{}.classpath", run.name),
             &self.test_classpath().join("\n"),
         )?;
-        let mut argv = vec![java.display().to_string()];
+        let mut argv = vec![self.java.display().to_string()];
         argv.extend(OWN_JVM.map(str::to_owned));
         let lines = line_ranges(&self.module.module.targets);
         let input = plugin::plugin_input(

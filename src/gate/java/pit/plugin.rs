@@ -42,9 +42,10 @@ pub(super) const ENGINE: &str = "ralph";
 /// The folder of the compiled plugin; compiles it if it is not there as it was compiled.
 pub(super) fn compiled_plugin(
     module: &ModuleContext<'_>,
+    java: &Path,
     pit: &[String],
 ) -> Result<PathBuf, GateAbort> {
-    let (java, cache) = (module.find_java()?, &module.context.request.cache);
+    let cache = &module.context.request.cache;
     let made_of = [SOURCE.to_owned(), java.display().to_string()];
     let key = digest_parts(made_of.iter().chain(pit));
     let known = module.context.disk_cache("plugins");

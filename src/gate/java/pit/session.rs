@@ -43,10 +43,12 @@ impl<'a> PitSession<'a> {
         result: &'a mut ModuleResult,
     ) -> Result<Self, GateAbort> {
         let tools = Tools::resolve_tools(module)?;
+        let java = module.find_java()?;
         Ok(Self {
             module,
             result,
-            plugin: plugin::compiled_plugin(module, &tools.pit)?,
+            plugin: plugin::compiled_plugin(module, &java, &tools.pit)?,
+            java,
             tools,
             owners: module.class_owners(),
             accountable_tests,
@@ -195,11 +197,7 @@ impl<'a> PitSession<'a> {
     fn trace_run(&mut self, run: &PitRun, report: &PitReport, note: &str) {
         let tally = report.tally_mutants();
         let context = self.module.context;
-        let jdk = self
-            .module
-            .find_java()
-            .ok()
-            .and_then(|java| jvm::jdk_version(&java));
+        let jdk = jvm::jdk_version(&self.java);
         let jdk = jdk.unwrap_or_else(|| "of an unknown version".to_owned());
         self.result.trace.tiers.push(TraceTier {
             module: text::module_path(&context.package.name, &self.module.module.dir),

@@ -84,7 +84,7 @@ impl ModuleState {
     pub(crate) fn find_near_tests(
         &self,
         wanted: &BTreeSet<String>,
-        names: &TestNames,
+        names: TestNames<'_>,
     ) -> BTreeSet<String> {
         let callers = classes_naming(&self.production, wanted);
         let mut near = classes_naming(&self.tests, wanted);
@@ -328,7 +328,7 @@ mod tests {
             ..ModuleState::default()
         };
         let patterns = ["{}Test".to_owned()];
-        let near = state.find_near_tests(&names(&["a.Foo"]), &TestNames::new(&patterns));
+        let near = state.find_near_tests(&names(&["a.Foo"]), TestNames(&patterns));
         assert_eq!(near, names(&["a.CallerTest", "a.FooTest", "b.NamesIt"]));
     }
 }

@@ -117,10 +117,10 @@ impl Ladder<'_> {
         let (maps, key) = self.known_maps();
         let map: Option<CoverageMap> = maps.recall(&key);
         let touching = map.and_then(|map| map.choose_tests(state, &judged, &self.all));
-        let names = TestNames::new(&self.session.module.context.settings.test_names);
+        let names = TestNames(&self.session.module.context.settings.test_names);
         LikelyTests {
             makes_map: touching.is_none(),
-            near: state.find_near_tests(&judged, &names),
+            near: state.find_near_tests(&judged, names),
             touching,
         }
     }

@@ -53,7 +53,7 @@ fn sort_changes(
         request,
         package,
         listing,
-        names: TestNames::new(&settings.test_names),
+        names: TestNames(&settings.test_names),
         kind: settings.scope,
         is_by_command: settings.classpath_command.is_some()
             && (listing.builds.is_empty()
@@ -75,7 +75,7 @@ struct Sorter<'a> {
     request: &'a GateRequest,
     package: &'a GatePackage,
     listing: &'a Listing,
-    names: TestNames,
+    names: TestNames<'a>,
     kind: ScopeKind,
     /// `classpath_command` builds the package.
     is_by_command: bool,

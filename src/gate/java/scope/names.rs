@@ -117,21 +117,13 @@ pub(super) fn other_language(path: &str) -> Option<&'static str> {
 }
 
 /// The names of test classes, from the configuration: patterns such as `{}Test`.
-#[derive(Clone, Debug)]
-pub(crate) struct TestNames {
-    patterns: Vec<String>,
-}
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TestNames<'a>(pub(crate) &'a [String]);
 
-impl TestNames {
-    pub(crate) fn new(patterns: &[String]) -> Self {
-        Self {
-            patterns: patterns.to_vec(),
-        }
-    }
-
+impl TestNames<'_> {
     /// The names of the classes to which a test class of this name would belong.
     fn tested_classes<'t>(&self, test: &'t str) -> impl Iterator<Item = &'t str> {
-        self.patterns.iter().filter_map(move |pattern| {
+        self.0.iter().filter_map(move |pattern| {
             let (before, after) = pattern.split_once("{}")?;
             test.strip_prefix(before)?.strip_suffix(after)
         })
@@ -149,10 +141,7 @@ impl TestNames {
 
     /// The names for a message: `FooTest, TestFoo`.
     pub(crate) fn names_of(&self, class: &str) -> String {
-        let all = self
-            .patterns
-            .iter()
-            .map(|pattern| pattern.replace("{}", class));
+        let all = self.0.iter().map(|pattern| pattern.replace("{}", class));
         text::names(all, 10)
     }
 }

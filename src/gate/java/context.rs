@@ -10,8 +10,8 @@ use super::scope::JavaPath;
 use crate::gate::commands::file_name;
 use crate::gate::files::is_older;
 use crate::gate::scope::{Module, MutationExtent, TargetClass};
-use crate::gate::{GateAbort, GatePackage, score_rule};
-use crate::mutation::{NoCoverage, Per, Rule};
+use crate::gate::{GateAbort, GatePackage};
+use crate::mutation::{NoCoverage, Per};
 use crate::sys::programs::is_program;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -154,19 +154,15 @@ impl<'a> ModuleContext<'a> {
         folder.join(file_name(&name))
     }
 
-    /// The rule of the gate.
-    pub(crate) fn score_rule(&self) -> Rule {
-        score_rule(self.context.settings)
-    }
-
     /// True if what other modules find takes part in the verdict on this one's classes. A class that need not keep a score passes by
     /// the tests of one module, unless more tests can lower its own score.
     pub(crate) fn is_part(&self) -> bool {
         let mut targets = self.module.targets.iter();
-        let may_fall_elsewhere = self.score_rule().no_coverage == NoCoverage::Ignore
+        let settings = self.context.settings;
+        let may_fall_elsewhere = settings.no_coverage == NoCoverage::Ignore
             || targets.any(|target| matches!(target.extent, MutationExtent::Change(_)));
         self.module.shares_targets && may_fall_elsewhere
-            || self.score_rule().per != Per::Class && !self.context.sole_module
+            || settings.per != Per::Class && !self.context.sole_module
     }
 
     /// True for a line of a target's file (by its bare name) that the family changed, where that is known.

@@ -9,17 +9,20 @@ use super::context::ModuleContext;
 use super::coverage_map::{CoverageMap, ModuleState};
 use super::maven::digest_parts;
 use super::pit::{FULL_TIMEOUT, PitRun, PitSession};
-use super::report::{Aim, MutantId, PitReport, top_level};
+use super::report::{Aim, CountedMutants, MutantId, PitReport, top_level};
 use super::scope::TestNames;
 use super::test_classes::TestClasses;
 use super::tiers::{self, LikelyTests, NEAR};
 use crate::config::TestTiers;
-use crate::gate::GateAbort;
 use crate::gate::disk_cache::DiskCache;
 use crate::gate::verdict::ModuleResult;
+use crate::gate::{GateAbort, score_rule};
 use crate::mutation::{MutantStatus, NoCoverage};
 use crate::source::text;
 use std::collections::BTreeSet;
+
+/// Milliseconds in which a run of PIT begins, reads the classes and ends.
+const QUICK: u64 = 3_000;
 
 impl ModuleContext<'_> {
     /// Runs PIT over the module's targets.
@@ -94,7 +97,8 @@ impl Ladder<'_> {
     fn open_in(&self, report: &PitReport) -> BTreeSet<String> {
         let module = self.session.module;
         if !module.is_part() {
-            return tiers::open_classes(module.score_rule(), &module.module.targets, report);
+            let rule = score_rule(module.context.settings);
+            return tiers::open_classes(rule, &module.module.targets, report);
         }
         // The kills of other modules may decide about any class.
         let classes = report.classes.iter();
@@ -145,11 +149,15 @@ impl Ladder<'_> {
     /// Runs a tier, and its deciding time-outs a second time; true if it must run again without tests that failed in a control.
     fn run_tier_once(&mut self, tier: &PitRun) -> Result<bool, GateAbort> {
         let is_first = self.asked.is_empty() && self.merged.classes.is_empty();
-        // Kills that do not suffice here may decide together with those of other modules.
+        // Controls of quick tests cost less than another run, and kills that do not suffice here may decide together with those of
+        // other modules.
         let has_controls = is_first
             || tier.name == NEAR
             || self.session.module.is_part()
-            || self.session.is_quick(&tier.tests);
+            || self
+                .session
+                .known_millis(&tier.tests)
+                .is_some_and(|all| all < QUICK);
         let aim = if has_controls {
             Aim::Judge
         } else {
@@ -245,7 +253,10 @@ impl Ladder<'_> {
         }
         for tests in [&killing & &tier.tests, tier.tests.clone()] {
             let open = &self.open_classes() & &settled;
-            let left = self.merged.left_in(&open).map(|(id, _)| id);
+            let classes = open
+                .iter()
+                .filter_map(|class| self.merged.classes.get(class));
+            let left = classes.flat_map(CountedMutants::left).map(|(id, _)| id);
             let mutants: Vec<_> = left.filter(|id| deciding.contains(id)).cloned().collect();
             if mutants.is_empty() || tests.is_empty() {
                 continue;
@@ -271,7 +282,8 @@ impl Ladder<'_> {
         let deciding: BTreeSet<String> = if module.is_part() || module.module.shares_targets {
             self.merged.classes.keys().cloned().collect()
         } else {
-            tiers::hanging_on_timeouts(module.score_rule(), targets, &self.merged)
+            let rule = score_rule(module.context.settings);
+            tiers::hanging_on_timeouts(rule, targets, &self.merged)
         };
         let mut mutants = Vec::new();
         for (id, mutant) in self.merged.unconfirmed_in(&deciding) {

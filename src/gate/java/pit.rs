@@ -227,14 +227,17 @@ impl PitSession<'_> {
         let key = SealKey::new()?;
         let argv = self.pit_arguments(run, &key, place)?;
         let mut environment = place.test_variables();
-        environment.extend(self.module.built.project.surefire.environment.clone());
-        let folder = self.working_directory();
+        let surefire = &self.module.built.project.surefire;
+        environment.extend(surefire.environment.clone());
+        let configured = surefire.working_directory.as_deref().map(Path::new);
+        let configured = configured.filter(|folder| folder.is_dir());
+        let folder = configured.unwrap_or(&self.module.maven.home);
         let log = context.commands.next_log(run.name)?;
         let silence = Some(context.settings.limit / SILENCE);
         let call =
             context
                 .commands
-                .run_into(&log, run.name, argv, &folder, &environment, silence)?;
+                .run_into(&log, run.name, argv, folder, &environment, silence)?;
         self.read_end(run, &key, &call)
     }
 
@@ -329,14 +332,6 @@ impl PitSession<'_> {
         );
         let hint = "Take it out of Surefire's argLine where this gate runs: gates.<NAME>.maven_args can switch a profile on or set a property.";
         Err(self.module.blame_build(why, hint))
-    }
-
-    fn working_directory(&self) -> PathBuf {
-        let surefire = &self.module.built.project.surefire;
-        let configured = surefire.working_directory.as_ref().map(PathBuf::from);
-        configured
-            .filter(|folder| folder.is_dir())
-            .unwrap_or_else(|| self.module.maven.home.clone())
     }
 }
 

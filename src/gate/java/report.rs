@@ -61,15 +61,6 @@ impl PitReport {
         classes.flat_map(|counted| counted.mutants.values_mut())
     }
 
-    /// The mutants of these classes that are left.
-    pub(crate) fn left_in(
-        &self,
-        classes: &BTreeSet<String>,
-    ) -> impl Iterator<Item = (&MutantId, &CountedMutant)> {
-        let wanted = classes.iter().filter_map(|class| self.classes.get(class));
-        wanted.flat_map(CountedMutants::left)
-    }
-
     /// The time-outs of these classes that are not confirmed.
     pub(crate) fn unconfirmed_in(
         &mut self,

@@ -153,27 +153,18 @@ impl PitSession<'_> {
         entries
     }
 
-    /// Ralph's own option for the JVM of the tests. A mutant undoes what the compiler knows of its class, so quick code pays
-    /// more than good code, but not where tests compute for longer than a minute (measured: docs/measured.md).
-    fn quick_jvm_option(&self, run: &PitRun) -> Option<&'static str> {
-        let is_long = self.known_millis(&run.tests).is_some_and(|all| all > LONG);
-        if is_long {
-            return None;
-        }
-        let surefire = &self.module.built.project.surefire;
-        jvm::quick_option(
-            surefire
-                .jvm_args
-                .iter()
-                .chain(&self.module.context.settings.jvm_args)
-                .map(String::as_str),
-        )
-    }
-
     /// The arguments of the JVMs of the tests.
     fn jvm_arguments(&self, run: &PitRun, place: &TestPlace) -> Vec<String> {
         let surefire = &self.module.built.project.surefire;
-        let mut all = Vec::from_iter(self.quick_jvm_option(run).map(str::to_owned));
+        let settings = self.module.context.settings;
+        let mut all = Vec::new();
+        // A mutant undoes what the compiler knows of its class, so quick code pays more than good code, but not where tests
+        // compute for longer than a minute (measured: docs/measured.md).
+        let is_long = self.known_millis(&run.tests).is_some_and(|all| all > LONG);
+        if !is_long {
+            let own = surefire.jvm_args.iter().chain(&settings.jvm_args);
+            all.extend(jvm::quick_option(own.map(String::as_str)).map(str::to_owned));
+        }
         all.extend([
             format!("-Dbasedir={}", self.module.maven.home.display()),
             "-Dfile.encoding=UTF-8".to_owned(),
@@ -187,7 +178,7 @@ impl PitSession<'_> {
                 .iter()
                 .map(|(name, value)| format!("-D{name}={value}")),
         );
-        all.extend(self.module.context.settings.jvm_args.iter().cloned());
+        all.extend(settings.jvm_args.iter().cloned());
         all
     }
 

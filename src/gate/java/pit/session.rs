@@ -19,8 +19,6 @@ use crate::mutation::TraceTier;
 use crate::source::text;
 use std::collections::BTreeSet;
 
-/// Milliseconds in which a run of PIT begins, reads the classes and ends.
-const QUICK: u64 = 3_000;
 /// Test classes that a trace names.
 const NAMED: usize = 20;
 
@@ -166,14 +164,9 @@ impl<'a> PitSession<'a> {
     }
 
     /// The most that these tests have taken together without mutation, if they have run before.
-    pub(super) fn known_millis(&self, tests: &BTreeSet<String>) -> Option<u64> {
+    pub(crate) fn known_millis(&self, tests: &BTreeSet<String>) -> Option<u64> {
         let times = self.module.context.disk_cache("test-times");
         times.recall(&self.times_key(tests))
-    }
-
-    /// True for tests that are known to take so little time that controls cost less than another run.
-    pub(crate) fn is_quick(&self, tests: &BTreeSet<String>) -> bool {
-        self.known_millis(tests).is_some_and(|all| all < QUICK)
     }
 
     fn times_key(&self, tests: &BTreeSet<String>) -> String {

@@ -59,6 +59,12 @@ impl TargetClass {
     pub(crate) fn full_path(&self) -> String {
         full_path(&self.package, &self.path)
     }
+
+    /// True for a line of its file (by its bare name) that the family changed, where that is known.
+    pub(crate) fn has_changed(&self, package: &GatePackage, file: &str, line: u32) -> bool {
+        self.path.to_text().rsplit('/').next() == Some(file)
+            && package.has_changed(&self.path, line)
+    }
 }
 
 /// The tool that builds a module.

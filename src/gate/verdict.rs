@@ -39,7 +39,6 @@ impl JudgedClass {
         mutants: Vec<ReportedMutant>,
         source: String,
     ) -> Self {
-        let path = target.path.to_text();
         let lines: Vec<&str> = source.lines().collect();
         let mut survivors = Vec::new();
         for reported in &mutants {
@@ -56,8 +55,7 @@ impl JudgedClass {
                 package: target.package.clone(),
                 path: Some(target.path.clone()),
                 source: line.map(|line| text::line(line, 160)).unwrap_or_default(),
-                changed: path.rsplit('/').next() == Some(&mutant.file)
-                    && package.has_changed(&target.path, mutant.line),
+                changed: target.has_changed(package, &mutant.file, mutant.line),
                 tests: reported.tests.iter().take(TESTS_NAMED).cloned().collect(),
                 tests_total: reported.tests_total,
                 ..Survivor::from(mutant.clone())

@@ -167,14 +167,10 @@ impl<'a> ModuleContext<'a> {
 
     /// True for a line of a target's file (by its bare name) that the family changed, where that is known.
     pub(crate) fn is_changed(&self, class: &str, file: &str, line: u32) -> bool {
-        let of_class = self
-            .module
-            .targets
-            .iter()
-            .filter(|target| target.class == class);
-        let mut of_file =
-            of_class.filter(|target| target.path.to_text().rsplit('/').next() == Some(file));
-        of_file.any(|target| self.context.package.has_changed(&target.path, line))
+        let mut targets = self.module.targets.iter();
+        targets.any(|target| {
+            target.class == class && target.has_changed(self.context.package, file, line)
+        })
     }
 }
 

@@ -31,7 +31,8 @@ impl<'a> ClassFile<'a> {
         let java = u32::from(take_u16(&mut rest)?).saturating_sub(44);
         let pool = Pool::take_pool(&mut rest)?;
         let is_abstract = take_u16(&mut rest)? & 0x0400 != 0;
-        let class = decode_name(pool.class_name(take_u16(&mut rest)?)?);
+        let class = take_u16(&mut pool.constant(CLASS, take_u16(&mut rest)?)?)?;
+        let class = decode_name(pool.constant(UTF8, class)?);
         let _superclass = take_u16(&mut rest)?;
         let interfaces = take_u16(&mut rest)?;
         rest.split_off(..2 * usize::from(interfaces))?;
@@ -134,12 +135,6 @@ impl<'a> Pool<'a> {
     fn constant(&self, wanted: u8, index: u16) -> Option<&'a [u8]> {
         let (tag, content) = (*self.constants.get(usize::from(index))?)?;
         (tag == wanted).then_some(content)
-    }
-
-    /// A class's internal name, or an array's descriptor, in the JVM's own UTF-8.
-    fn class_name(&self, index: u16) -> Option<&'a [u8]> {
-        let index = take_u16(&mut self.constant(CLASS, index)?)?;
-        self.constant(UTF8, index)
     }
 }
 

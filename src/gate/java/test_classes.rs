@@ -17,7 +17,6 @@ use crate::config::GateFolder;
 use crate::gate::GateAbort;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -80,8 +79,8 @@ fn has_test_sources(roots: &[PathBuf]) -> io::Result<bool> {
 }
 
 fn is_source(file: &Path) -> bool {
-    let end = file.extension().and_then(OsStr::to_str);
-    LANGUAGES.iter().any(|language| end == Some(language.1))
+    file.extension()
+        .is_some_and(|end| LANGUAGES.iter().any(|language| end == language.1))
 }
 
 /// The folders of a module that may hold sources of tests.

@@ -12,7 +12,7 @@
 
 use super::class_scores::score_target;
 use super::pit::PitRun;
-use super::report::PitReport;
+use super::report::{CountedMutants, PitReport};
 use crate::config::TestTiers;
 use crate::gate::scope::TargetClass;
 use crate::mutation::{ClassScore, MutantStatus, Per, Rule};
@@ -93,20 +93,18 @@ pub(crate) fn open_classes(
     targets: &[TargetClass],
     report: &PitReport,
 ) -> BTreeSet<String> {
-    let mut judged = Vec::new();
-    for target in targets {
-        if let Some(counted) = report.classes.get(&target.class) {
-            judged.push((counted, score_target(target, counted)));
-        }
-    }
-    let scores: Vec<ClassScore> = judged.iter().map(|(_, score)| score.clone()).collect();
+    let judged = targets.iter().filter_map(|target| {
+        let counted = report.classes.get(&target.class)?;
+        Some((counted, score_target(target, counted)))
+    });
+    let (counted, scores): (Vec<&CountedMutants>, Vec<ClassScore>) = judged.unzip();
     let judgement = rule.judge(&scores);
     if judgement.below.is_empty() && judgement.unknown.is_empty() {
         return BTreeSet::new();
     }
     let needs_all = rule.per != Per::Class || !judgement.unknown.is_empty();
     let mut open = BTreeSet::new();
-    for (index, (counted, score)) in judged.into_iter().enumerate() {
+    for (index, (counted, score)) in counted.into_iter().zip(scores).enumerate() {
         if counted.left().next().is_some() && (needs_all || judgement.failing.contains(&index)) {
             open.insert(score.class);
         }
@@ -141,7 +139,7 @@ impl PitReport {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gate::java::report::{CountedMutant, CountedMutants, MutantId};
+    use crate::gate::java::report::{CountedMutant, MutantId};
     use crate::gate::scope::MutationExtent;
     use crate::mutation::{Coverage, NoCoverage};
     use crate::source::RepoPath;

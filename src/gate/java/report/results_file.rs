@@ -180,7 +180,7 @@ impl PitResults {
                     report.failed_control.insert(test.clone());
                     status = MutantStatus::Survived;
                 } else if unclear.contains(class) || !passed.contains(class) {
-                    report.uncontrolled.insert(owner.to_owned());
+                    report.uncontrolled.insert(owner.clone());
                 }
             }
             // One that lived may not have run.
@@ -188,7 +188,10 @@ impl PitResults {
                 status = MutantStatus::Unjudged;
             }
             let is_changed = is_changed(owner, &mutant.file, mutant.line);
-            if !report.add_mutant(owner, mutant, status, is_changed) {
+            let counted = report.classes.entry(owner.clone()).or_default();
+            let id = mutant.id.clone();
+            let mutant = mutant.into_counted(status, is_changed);
+            if counted.mutants.insert(id, mutant).is_some() {
                 return Err(format!("{FILE} names a mutant twice"));
             }
         }
@@ -211,53 +214,41 @@ impl PitReport {
         let tests = &mut self.executed.tests;
         *tests.entry(class.to_owned()).or_insert(true) &= test.is_green;
     }
+}
 
-    /// False if the mutant is known.
-    fn add_mutant(
-        &mut self,
-        owner: &str,
-        result: MutantResult,
-        status: MutantStatus,
-        is_changed: bool,
-    ) -> bool {
-        let id = result.id;
+impl MutantResult {
+    /// The mutant with this status.
+    fn into_counted(self, status: MutantStatus, is_changed: bool) -> CountedMutant {
         let mutant = Mutant {
-            class: text::line(&id.class, 300),
-            file: text::line(&result.file, 200),
-            line: result.line,
-            method: text::line(&id.method, 200),
-            mutator: mutator_name(&id.mutator),
-            description: text::line(&result.description, 300),
+            class: text::line(&self.id.class, 300),
+            file: text::line(&self.file, 200),
+            line: self.line,
+            method: text::line(&self.id.method, 200),
+            mutator: mutator_name(&self.id.mutator),
+            description: text::line(&self.description, 300),
             status,
             id: String::new(),
         };
-        let tests = result.test_classes.iter().take(5);
-        let killer = Some(result.killer.0).filter(|class| !class.is_empty());
-        let counted = CountedMutant {
+        let tests = self.test_classes.iter().take(5);
+        let killer = Some(self.killer.0).filter(|class| !class.is_empty());
+        CountedMutant {
             reported: ReportedMutant {
                 mutant,
                 tests: tests.map(|name| text::line(name, 200)).collect(),
-                tests_total: result.reached_by,
+                tests_total: self.reached_by,
             },
             is_changed,
-            unproven: None,
-            is_confirmed: false,
             killer: killer.map(|class| top_level(&class).to_owned()),
-        };
-        let of_class = self.classes.entry(owner.to_owned()).or_default();
-        of_class.mutants.insert(id, counted).is_none()
+            ..CountedMutant::default()
+        }
     }
 }
 
 /// The target that a class belongs to: by its own name, or that of the classes around it.
-fn find_owner<'a>(owners: &'a Owners, class: &str) -> Option<&'a str> {
-    let mut name = class;
-    loop {
-        if let Some(target) = owners.get(name) {
-            return Some(target);
-        }
-        name = &name[..name.rfind('$')?];
-    }
+fn find_owner<'a>(owners: &'a Owners, class: &str) -> Option<&'a String> {
+    let outer = class.rmatch_indices('$').map(|(at, _)| &class[..at]);
+    let mut names = std::iter::once(class).chain(outer);
+    names.find_map(|name| owners.get(name))
 }
 
 fn mutator_name(class: &str) -> String {

@@ -9,7 +9,7 @@ use super::report::Owners;
 use super::scope::JavaPath;
 use crate::gate::commands::file_name;
 use crate::gate::files::is_older;
-use crate::gate::scope::{Module, MutationExtent, TargetClass};
+use crate::gate::scope::{Module, MutationExtent};
 use crate::gate::{GateAbort, GatePackage};
 use crate::mutation::{NoCoverage, Per};
 use crate::sys::programs::is_program;
@@ -183,21 +183,4 @@ fn is_outside(jdk: &Path, package: &GatePackage) -> bool {
     jdk.is_absolute()
         && !folders
             .any(|folder| fs_err::canonicalize(folder).is_ok_and(|folder| real.starts_with(folder)))
-}
-
-/// All lines of a file.
-const ALL: &[(u32, u32)] = &[(0, i32::MAX.unsigned_abs())];
-
-/// The lines of the targets that are judged by lines, by `folder/File.java` below the source root; `None` to judge whole classes.
-pub(crate) fn line_ranges(targets: &[TargetClass]) -> Option<Vec<(String, u32, u32)>> {
-    let mut extents = targets.iter().map(|target| &target.extent);
-    let is_by_lines = extents.any(|extent| extent.line_ranges().is_some());
-    let mut all = Vec::new();
-    for target in targets {
-        let file = format!("{}.java", target.class.replace('.', "/"));
-        for (first, last) in target.extent.line_ranges().unwrap_or(ALL) {
-            all.push((file.clone(), *first, *last));
-        }
-    }
-    is_by_lines.then_some(all)
 }

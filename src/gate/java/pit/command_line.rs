@@ -2,7 +2,6 @@
 //!
 //! Every path and list is ralph's own; what could not stand in an argument goes into a file.
 
-use super::super::context::line_ranges;
 use super::super::jvm;
 use super::super::report::{SealKey, top_level};
 use super::tools::artifact_of;
@@ -39,13 +38,12 @@ impl PitSession<'_> {
         )?;
         let mut argv = vec![self.java.display().to_string()];
         argv.extend(OWN_JVM.map(str::to_owned));
-        let lines = line_ranges(&self.module.module.targets);
         let input = plugin::plugin_input(
             run,
             key,
             &self.accountable_tests,
             &self.owners,
-            lines.as_deref(),
+            &self.module.module.targets,
         )?;
         // The plugin removes it before any test runs.
         let input = self.write_file(&format!("{}.input", run.name), &input)?;

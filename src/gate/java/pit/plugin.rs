@@ -9,6 +9,7 @@ use super::super::maven::digest_parts;
 use super::super::report::{Aim, Owners, SealKey};
 use super::PitRun;
 use crate::gate::GateAbort;
+use crate::gate::scope::TargetClass;
 use crate::source::text::line;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -37,6 +38,8 @@ const SERVICES: [(&str, &[&str]); 8] = [
     ),
     ("testapi.TestPluginFactory", &["TestUnits"]),
 ];
+/// All lines of a file.
+const ALL_LINES: &[(u32, u32)] = &[(0, i32::MAX.unsigned_abs())];
 /// PIT's engine with controls, by the name that the plugin gives it.
 pub(super) const ENGINE: &str = "ralph";
 /// The folder of the compiled plugin; compiles it if it is not there as it was compiled.
@@ -112,21 +115,23 @@ fn folder_content(folder: &Path) -> Result<String, GateAbort> {
     files_digest(&[folder], &|_| true)
 }
 
-/// The plugin's input for a run: it mutates `classes` only, on these `lines` of `folder/File.java` below the source root, and ends
-/// where a test of an `accountable` class fails without a mutation.
+/// The plugin's input for a run: it mutates `classes` only, on the lines of the `targets` if one of these is judged by lines, and
+/// ends where a test of an `accountable` class fails without a mutation.
 pub(super) fn plugin_input(
     run: &PitRun,
     key: &SealKey,
     accountable: &BTreeSet<String>,
     classes: &Owners,
-    lines: Option<&[(String, u32, u32)]>,
+    targets: &[TargetClass],
 ) -> Result<String, GateAbort> {
+    let mut extents = targets.iter().map(|target| &target.extent);
+    let is_by_lines = extents.any(|extent| extent.line_ranges().is_some());
     let options = [
         ("alone", run.alone),
         ("count", run.aim == Aim::Count),
         ("search", run.aim == Aim::Search),
         ("map", run.makes_map),
-        ("lines", lines.is_some()),
+        ("lines", is_by_lines),
         ("mutants", run.mutants.is_some()),
     ];
     let mut input = make_row(&["K", key.key_text()])?;
@@ -139,8 +144,13 @@ pub(super) fn plugin_input(
     for class in classes.keys() {
         input += &make_row(&["C", class])?;
     }
-    for (file, first, last) in lines.into_iter().flatten() {
-        input += &make_row(&["L", file, &format!("{first}-{last}")])?;
+    if is_by_lines {
+        for target in targets {
+            let file = format!("{}.java", target.class.replace('.', "/"));
+            for (first, last) in target.extent.line_ranges().unwrap_or(ALL_LINES) {
+                input += &make_row(&["L", &file, &format!("{first}-{last}")])?;
+            }
+        }
     }
     for id in run.mutants.iter().flatten() {
         let indexes: Vec<String> = id.indexes.iter().map(u32::to_string).collect();
@@ -174,6 +184,8 @@ fn make_row(fields: &[&str]) -> Result<String, GateAbort> {
 mod tests {
     use super::*;
     use crate::gate::java::report::MutantId;
+    use crate::gate::scope::MutationExtent;
+    use crate::source::RepoPath;
 
     fn id(method: &str) -> MutantId {
         let text = |text: &str| text.to_owned();
@@ -188,7 +200,7 @@ mod tests {
 
     #[test]
     fn the_input_has_a_line_each_and_an_empty_list_of_lines_keeps_nothing() {
-        let text = |mutants: &[MutantId], lines: &[(String, u32, u32)], aim| {
+        let text = |mutants: &[MutantId], lines: &[(u32, u32)], aim| {
             let run = PitRun {
                 aim,
                 makes_map: true,
@@ -197,10 +209,17 @@ mod tests {
             };
             let own = BTreeSet::from(["a.FooTest".to_owned()]);
             let classes = Owners::from([("a.Foo".to_owned(), "a.Foo".to_owned())]);
-            plugin_input(&run, &SealKey::for_test("ab"), &own, &classes, Some(lines))
+            let target = TargetClass {
+                package: "p".to_owned(),
+                path: RepoPath::parse("src/main/java/a/Foo.java"),
+                class: "a.Foo".to_owned(),
+                tests: BTreeSet::new(),
+                extent: MutationExtent::Lines(lines.to_vec()),
+            };
+            plugin_input(&run, &SealKey::for_test("ab"), &own, &classes, &[target])
                 .map(|text| text.replace('\t', "|"))
         };
-        let lines = [("a/Foo.java".to_owned(), 3, 5)];
+        let lines = [(3, 5)];
         insta::assert_snapshot!(text(&[id("sum")], &lines, Aim::Search).unwrap(), @r"
         K|ab
         O|search

@@ -157,7 +157,7 @@ impl<'a> Maven<'a> {
 
     /// Asks Maven for the class path of a project with these dependencies.
     fn resolve_uncached(&self, artifacts: &[String]) -> Result<Vec<String>, GateAbort> {
-        let work = self.call_folder("tools-")?;
+        let work = self.context.call_folder("tools-")?;
         let pom = work.path().join("pom.xml");
         let classpath = work.path().join("classpath");
         fs_err::write(&pom, tools_pom(artifacts))?;
@@ -180,13 +180,6 @@ impl<'a> Maven<'a> {
             format!("The build could not get {names}: {reason}"),
             "Check the network and gates.<NAME>.pit_version, then run the gate again.",
         )
-    }
-
-    /// A folder of this call alone: several gates may ask for the same thing at the same time.
-    fn call_folder(&self, prefix: &str) -> Result<tempfile::TempDir, GateAbort> {
-        let cache = &self.context.request.cache;
-        fs_err::create_dir_all(cache)?;
-        Ok(tempfile::Builder::new().prefix(prefix).tempdir_in(cache)?)
     }
 
     /// Returns the abort that a call which failed means.

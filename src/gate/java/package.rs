@@ -9,7 +9,9 @@ use crate::gate::{GatePackage, GatePorts, GateRequest};
 use crate::source::text;
 use std::cell::{RefCell, RefMut};
 use std::collections::BTreeMap;
+use std::io;
 use std::path::PathBuf;
+use tempfile::TempDir;
 
 /// The folder of a class's module, and its name: modules may have classes of one name.
 type ClassKey = (PathBuf, String);
@@ -40,6 +42,13 @@ impl PackageContext<'_> {
     /// The facts of this kind in ralph's cache.
     pub(crate) fn disk_cache(&self, kind: &str) -> DiskCache {
         DiskCache::of_kind(&self.request.cache, kind)
+    }
+
+    /// A folder of this call alone: several gates may ask for the same thing at the same time.
+    pub(crate) fn call_folder(&self, prefix: &str) -> io::Result<TempDir> {
+        let cache = &self.request.cache;
+        fs_err::create_dir_all(cache)?;
+        tempfile::Builder::new().prefix(prefix).tempdir_in(cache)
     }
 
     /// The findings of tests in earlier modules about a class of this one.

@@ -121,7 +121,7 @@ impl Maven<'_> {
         is_refused: bool,
     ) -> Result<(Built, BuildPhase), GateAbort> {
         self.context.ports.checkouts.clear_outputs(&self.root)?;
-        let work = self.call_folder("module-")?;
+        let work = self.context.call_folder("module-")?;
         let classpath = work.path().join("classpath");
         let effective = work.path().join("effective.xml");
         let to_classpath = format!("-Dmdep.outputFile={}", classpath.display());

@@ -48,7 +48,6 @@ pub(super) fn compiled_plugin(
     java: &Path,
     pit: &[String],
 ) -> Result<PathBuf, GateAbort> {
-    let cache = &module.context.request.cache;
     let made_of = [SOURCE.to_owned(), java.display().to_string()];
     let key = digest_parts(made_of.iter().chain(pit));
     let known = module.context.disk_cache("plugins");
@@ -58,11 +57,7 @@ pub(super) fn compiled_plugin(
         return Ok(folder);
     }
     let compiler = java.with_file_name("javac");
-    fs_err::create_dir_all(cache)?;
-    // Another gate may compile it at the same time, so each has its own.
-    let work = tempfile::Builder::new()
-        .prefix("pit-plugin-")
-        .tempdir_in(cache)?;
+    let work = module.context.call_folder("pit-plugin-")?;
     let (source, output) = (
         work.path().join("RalphPlugin.java"),
         work.path().join("classes"),

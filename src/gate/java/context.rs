@@ -3,11 +3,12 @@
 use super::class_file;
 use super::classes::{ClassFiles, is_java, read_classes};
 use super::jvm::jdk_version;
-use super::maven::{Built, Maven};
+use super::maven::{Built, Maven, digest_parts};
 use super::package::PackageContext;
 use super::report::Owners;
 use super::scope::JavaPath;
 use crate::gate::commands::file_name;
+use crate::gate::disk_cache::DiskCache;
 use crate::gate::files::is_older;
 use crate::gate::scope::{Module, MutationExtent};
 use crate::gate::{GateAbort, GatePackage};
@@ -75,6 +76,14 @@ impl<'a> ModuleContext<'a> {
         let why = "Java was not found: neither through JAVA_HOME nor on the PATH.".to_owned();
         let java = chosen.or(own).or_else(|| commands.find_program("java"));
         java.ok_or_else(|| GateAbort::setup(why, "Install a JDK and set JAVA_HOME."))
+    }
+
+    /// The facts of this kind in ralph's cache, and the key of those about this module and these tests.
+    pub(crate) fn known_facts(&self, kind: &str, tests: &BTreeSet<String>) -> (DiskCache, String) {
+        // The folder tells projects apart whose modules have the same label.
+        let home = self.maven.home.display().to_string();
+        let key = digest_parts(std::iter::once(&home).chain(tests));
+        (self.context.disk_cache(kind), key)
     }
 
     /// The family's fault when it changed a build file, else a wrong set-up.

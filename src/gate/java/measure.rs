@@ -7,20 +7,20 @@
 use super::base_score;
 use super::context::ModuleContext;
 use super::coverage_map::{CoverageMap, ModuleState};
-use super::maven::digest_parts;
 use super::pit::{FULL_TIMEOUT, PitRun, PitSession};
 use super::report::{Aim, CountedMutants, MutantId, PitReport, top_level};
 use super::scope::TestNames;
 use super::test_classes::TestClasses;
 use super::tiers::{self, LikelyTests, NEAR};
 use crate::config::TestTiers;
-use crate::gate::disk_cache::DiskCache;
 use crate::gate::verdict::ModuleResult;
 use crate::gate::{GateAbort, score_rule};
 use crate::mutation::{MutantStatus, NoCoverage};
 use crate::source::text;
 use std::collections::BTreeSet;
 
+/// The kind of facts that the coverage maps are.
+const MAPS: &str = "coverage-maps";
 /// Milliseconds in which a run of PIT begins, reads the classes and ends.
 const QUICK: u64 = 3_000;
 
@@ -118,23 +118,16 @@ impl Ladder<'_> {
         };
         let owners = self.session.owners.keys();
         let judged: BTreeSet<String> = owners.map(|class| top_level(class).to_owned()).collect();
-        let (maps, key) = self.known_maps();
+        let module = self.session.module;
+        let (maps, key) = module.known_facts(MAPS, &BTreeSet::new());
         let map: Option<CoverageMap> = maps.recall(&key);
         let touching = map.and_then(|map| map.choose_tests(state, &judged, &self.all));
-        let names = TestNames(&self.session.module.context.settings.test_names);
+        let names = TestNames(&module.context.settings.test_names);
         LikelyTests {
             makes_map: touching.is_none(),
             near: state.find_near_tests(&judged, names),
             touching,
         }
-    }
-
-    /// The maps, and the key of the module's own in a workspace.
-    fn known_maps(&self) -> (DiskCache, String) {
-        let module = self.session.module;
-        let home = module.maven.home.display().to_string();
-        let maps = module.context.disk_cache("coverage-maps");
-        (maps, digest_parts([home]))
     }
 
     /// Runs a tier, and again without the tests that failed in a control while these could decide.
@@ -179,7 +172,8 @@ impl Ladder<'_> {
             && let Some(state) = self.state.take()
         {
             let coverage = std::mem::take(&mut report.executed);
-            let (maps, key) = self.known_maps();
+            let module = self.session.module;
+            let (maps, key) = module.known_facts(MAPS, &BTreeSet::new());
             maps.remember(&key, &CoverageMap { state, coverage })?;
         }
         self.asked.extend(tier.tests.iter().cloned());

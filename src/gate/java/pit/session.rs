@@ -8,9 +8,9 @@
 //! A mutant may take 1.25 times the time of its tests and a constant: 1 s, and PIT's own 4 s in a second run.
 //! PIT names each test as it begins, so a tenth of the gate's limit without output is a test that hangs.
 
+use super::super::context::ModuleContext;
 use super::super::jvm;
 use super::super::report::{FailingTest, PitReport};
-use super::super::{context::ModuleContext, maven};
 use super::tools::Tools;
 use super::{FULL_TIMEOUT, PitRun, PitSession, plugin};
 use crate::gate::GateAbort;
@@ -19,6 +19,8 @@ use crate::mutation::TraceTier;
 use crate::source::text;
 use std::collections::BTreeSet;
 
+/// The kind of facts that the times of tests are.
+const TIMES: &str = "test-times";
 /// Test classes that a trace names.
 const NAMED: usize = 20;
 
@@ -158,21 +160,14 @@ impl<'a> PitSession<'a> {
             return Ok(());
         }
         let known = self.known_millis(tests).unwrap_or(0);
-        let most = known.max(report.coverage_millis);
-        let times = self.module.context.disk_cache("test-times");
-        times.remember(&self.times_key(tests), &most)
+        let (times, key) = self.module.known_facts(TIMES, tests);
+        times.remember(&key, &known.max(report.coverage_millis))
     }
 
     /// The most that these tests have taken together without mutation, if they have run before.
     pub(crate) fn known_millis(&self, tests: &BTreeSet<String>) -> Option<u64> {
-        let times = self.module.context.disk_cache("test-times");
-        times.recall(&self.times_key(tests))
-    }
-
-    fn times_key(&self, tests: &BTreeSet<String>) -> String {
-        // The folder tells projects apart whose modules have the same label.
-        let home = self.module.maven.home.display().to_string();
-        maven::digest_parts(std::iter::once(&home).chain(tests))
+        let (times, key) = self.module.known_facts(TIMES, tests);
+        times.recall(&key)
     }
 
     /// No verdict, and a person must look.

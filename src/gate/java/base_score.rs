@@ -21,20 +21,17 @@ use std::collections::BTreeSet;
 const VERSION: &str = "5";
 
 /// The state of a module's base.
-pub(crate) enum Base<'a> {
+pub(crate) enum Base {
     /// The gate works in place, or the module did not exist.
     Absent,
     /// It could not be checked out, or does not build: a whole sentence.
     Unusable(String),
-    /// It compiled.
-    Built(Box<(Maven<'a>, Built)>),
+    /// It compiled, with the package as it was.
+    Built(Box<(GatePackage, Built)>),
 }
 
 /// Checks the base out and builds a module of it.
-pub(crate) fn build_base<'a>(
-    context: &'a PackageContext<'a>,
-    module: &'a Module,
-) -> Result<Base<'a>, GateAbort> {
+pub(crate) fn build_base(context: &PackageContext<'_>, module: &Module) -> Result<Base, GateAbort> {
     let root = match context
         .ports
         .checkouts
@@ -50,9 +47,16 @@ pub(crate) fn build_base<'a>(
     }
     let label = context.module_label(&module.dir);
     (context.ports.progress)(&format!("Compiling {label} as it was before the task"));
-    let maven = Maven::find_command(context, &root, module)?;
-    match maven.build_module() {
-        Ok((built, _)) => Ok(Base::Built(Box::new((maven, built)))),
+    let package = GatePackage {
+        root,
+        ..context.package.clone()
+    };
+    let context = &PackageContext {
+        package: &package,
+        ..*context
+    };
+    match Maven::find_command(context, module)?.build_module() {
+        Ok((built, _)) => Ok(Base::Built(Box::new((package, built)))),
         Err(
             abort @ GateAbort::Error {
                 transient: true, ..
@@ -108,21 +112,18 @@ pub(crate) fn set_base_scores(
 fn measure_base(
     context: &PackageContext<'_>,
     base: &Module,
-    (maven, built): &(Maven<'_>, Built),
+    (package, built): &(GatePackage, Built),
     result: &mut ModuleResult,
 ) -> Result<Option<PitReport>, GateAbort> {
-    let Some(built) = built.for_module(base, &maven.root) else {
+    let Some(built) = built.for_module(base, &package.root) else {
         return Ok(None);
     };
-    let package = GatePackage {
-        root: maven.root.clone(),
-        ..context.package.clone()
-    };
     let context = &PackageContext {
-        package: &package,
+        package,
         ..*context
     };
-    let module = ModuleContext::new(context, base, maven, &built)?;
+    let maven = Maven::find_command(context, base)?;
+    let module = ModuleContext::new(&maven, &built)?;
     let mut tests = module.test_classes()?.asked;
     if context.settings.tests == TestTiers::Own {
         tests = &tests & &module.accountable_tests();

@@ -31,17 +31,12 @@ pub(crate) struct ModuleContext<'a> {
 }
 
 impl<'a> ModuleContext<'a> {
-    pub(crate) fn new(
-        context: &'a PackageContext<'a>,
-        module: &'a Module,
-        maven: &'a Maven<'a>,
-        built: &'a Built,
-    ) -> Result<Self, GateAbort> {
+    pub(crate) fn new(maven: &'a Maven<'a>, built: &'a Built) -> Result<Self, GateAbort> {
         let folders = built.class_folders();
         let classes = folders.into_iter().map(read_classes);
         Ok(Self {
-            context,
-            module,
+            context: maven.context,
+            module: maven.module,
             maven,
             built,
             classes: classes.collect::<Result<_, _>>()?,

@@ -45,12 +45,12 @@ const NO_SKIP: [&str; 6] = [
 
 /// Maven, or the command in its place, as one module uses it, here or in another checkout.
 pub(crate) struct Maven<'a> {
-    context: &'a PackageContext<'a>,
-    module: &'a Module,
+    pub(crate) context: &'a PackageContext<'a>,
+    pub(crate) module: &'a Module,
     /// It builds the module, not Maven.
     command: Option<&'a [String]>,
     /// The package's folder.
-    pub(crate) root: PathBuf,
+    root: &'a Path,
     /// The module's folder.
     pub(crate) home: PathBuf,
     /// The folder from which Maven builds the module.
@@ -63,9 +63,9 @@ impl<'a> Maven<'a> {
     /// The command if the module is one of Gradle's, else the package's own `mvnw`, else `mvn`.
     pub(crate) fn find_command(
         context: &'a PackageContext<'a>,
-        root: &Path,
         module: &'a Module,
     ) -> Result<Self, GateAbort> {
+        let root = context.package.root.as_path();
         let command = context.settings.classpath_command.as_deref();
         let command = command.filter(|_| module.tool == BuildTool::Gradle);
         let wrapper = Some(root.join("mvnw")).filter(|wrapper| is_program(wrapper));
@@ -86,7 +86,7 @@ impl<'a> Maven<'a> {
             context,
             module,
             command,
-            root: root.to_owned(),
+            root,
             home: module_home(root, &module.dir),
             reactor: module_home(root, poms::locate_reactor(root, Path::new(&module.dir))),
             program: program.unwrap_or_default(),
@@ -175,7 +175,7 @@ impl<'a> Maven<'a> {
     /// The abort where a call did not get these artifacts.
     fn lack_artifacts(&self, artifacts: &[String], call: &FinishedCall) -> GateAbort {
         let names = text::names(artifacts, 4);
-        let reason = trouble::find_reason(&call.output, &self.root);
+        let reason = trouble::find_reason(&call.output, self.root);
         GateAbort::transient(
             format!("The build could not get {names}: {reason}"),
             "Check the network and gates.<NAME>.pit_version, then run the gate again.",
@@ -193,7 +193,7 @@ impl<'a> Maven<'a> {
         let module = text::module_subject(&self.context.package.name, dir);
         Err(trouble::read_abort(
             &call.output,
-            &self.root,
+            self.root,
             &module,
             *build_changed,
         ))

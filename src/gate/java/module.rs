@@ -48,7 +48,7 @@ pub(crate) fn judge_module(
         ));
     }
     module.check_committed(context.package)?;
-    let maven = &Maven::find_command(context, &context.package.root, module)?;
+    let maven = &Maven::find_command(context, module)?;
     result.remarks.extend(maven.ignored_wrapper());
     (context.ports.progress)(&format!("Compiling {name}"));
     let watch = Stopwatch::start();
@@ -75,7 +75,7 @@ pub(crate) fn judge_module(
     let Some(built) = &of_code else {
         return judge_in_own_module(context, module, result);
     };
-    let judged = ModuleContext::new(context, module, maven, built)?.score_module(result);
+    let judged = ModuleContext::new(maven, built)?.score_module(result);
     if !matches!(judged, Err(GateAbort::Error { .. })) {
         context
             .ports

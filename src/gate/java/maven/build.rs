@@ -120,7 +120,7 @@ impl Maven<'_> {
         key: &str,
         is_refused: bool,
     ) -> Result<(Built, BuildPhase), GateAbort> {
-        self.context.ports.checkouts.clear_outputs(&self.root)?;
+        self.context.ports.checkouts.clear_outputs(self.root)?;
         let work = self.context.call_folder("module-")?;
         let classpath = work.path().join("classpath");
         let effective = work.path().join("effective.xml");
@@ -192,7 +192,7 @@ impl Maven<'_> {
 
     /// The key of the module.
     fn module_key(&self) -> String {
-        let root = &self.root;
+        let root = self.root;
         let environment = self.context.commands.child_environment();
         let settings = self.context.settings;
         let checkouts = self.context.ports.checkouts;

@@ -68,7 +68,7 @@ impl Maven<'_> {
         &self,
         argv: &[String],
     ) -> Result<(Built, BuildPhase), GateAbort> {
-        self.context.ports.checkouts.clear_outputs(&self.root)?;
+        self.context.ports.checkouts.clear_outputs(self.root)?;
         let call = self.run_command(argv, "classpath", &[])?;
         self.check_end(&call)?;
         let built =
@@ -134,7 +134,7 @@ impl Maven<'_> {
             "-Dorg.gradle.daemon=false",
         );
         let variables = [variables, &[("GRADLE_OPTS", &gradle)]].concat();
-        self.start_program(&format!("command-{name}"), argv, &self.root, &variables)
+        self.start_program(&format!("command-{name}"), argv, self.root, &variables)
     }
 
     fn invalid_answer(&self, why: &str) -> GateAbort {
@@ -210,7 +210,7 @@ impl Maven<'_> {
             real(&self.root.join(named))?,
             real(&self.context.package.home)?,
         );
-        let inside = place.strip_prefix(real(&self.root)?).ok();
+        let inside = place.strip_prefix(real(self.root)?).ok();
         // A jar is known by its name, which may be that of a link.
         let found = inside.map_or_else(|| PathBuf::from(named), |inside| self.root.join(inside));
         let is_usable = found.is_absolute()

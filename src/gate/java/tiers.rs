@@ -118,22 +118,18 @@ pub(crate) fn hanging_on_timeouts(
     targets: &[TargetClass],
     report: &PitReport,
 ) -> BTreeSet<String> {
-    let open_if = |status| open_classes(rule, targets, &report.with_timeouts_as(status));
+    let open_if = |status| open_classes(rule, targets, &with_timeouts_as(report.clone(), status));
     // Time-outs alone are no pass, but which of them are real must be known first.
     &open_if(MutantStatus::Survived) - &open_if(MutantStatus::Killed)
 }
 
-impl PitReport {
-    /// The report as if each time-out that is not confirmed had this status.
-    fn with_timeouts_as(&self, status: MutantStatus) -> Self {
-        let mut report = self.clone();
-        for mutant in report.mutants_mut() {
-            if mutant.is_unconfirmed() {
-                mutant.set_status(status);
-            }
-        }
-        report
+/// The report as if each time-out that is not confirmed had this status.
+fn with_timeouts_as(mut report: PitReport, status: MutantStatus) -> PitReport {
+    let mutants = report.mutants_mut();
+    for mutant in mutants.filter(|mutant| mutant.is_unconfirmed()) {
+        mutant.set_status(status);
     }
+    report
 }
 
 #[cfg(test)]

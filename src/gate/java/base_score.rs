@@ -124,7 +124,7 @@ fn measure_base(
     };
     let maven = Maven::find_command(context, base)?;
     let module = ModuleContext::new(&maven, &built)?;
-    let mut tests = module.test_classes()?.asked;
+    let [mut tests, _] = module.test_classes()?;
     if context.settings.tests == TestTiers::Own {
         tests = &tests & &module.accountable_tests();
     }

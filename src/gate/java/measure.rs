@@ -10,7 +10,6 @@ use super::coverage_map::{CoverageMap, ModuleState};
 use super::pit::{FULL_TIMEOUT, PitRun, PitSession};
 use super::report::{Aim, CountedMutants, MutantId, PitReport, top_level};
 use super::scope::TestNames;
-use super::test_classes::TestClasses;
 use super::tiers::{self, LikelyTests, NEAR};
 use crate::config::TestTiers;
 use crate::gate::verdict::ModuleResult;
@@ -33,11 +32,11 @@ impl ModuleContext<'_> {
         for target in &self.module.targets {
             self.context.findings(self.module, &target.class).is_judged = true;
         }
-        let TestClasses { asked, left_out } = self.test_classes()?;
+        let [all, left_out] = self.test_classes()?;
         self.remark_what_pit_is_not_given(&left_out, result)?;
         let mut ladder = Ladder {
             session: PitSession::new(self, self.accountable_tests(), result)?,
-            all: asked,
+            all,
             asked: BTreeSet::new(),
             merged: PitReport::default(),
             state: None,

@@ -42,10 +42,13 @@ impl ModuleContext<'_> {
             state: None,
         };
         let makes_map = self.context.request.makes_map && ladder.likely_tests().makes_map;
-        let order = if makes_map {
-            TestTiers::All
-        } else {
-            self.tier_order()
+        let settings = self.context.settings;
+        // Part of the kills would judge a part wrongly, and more tests may lower a score without the mutants that no test reaches.
+        let may_change = self.is_part() || settings.no_coverage == NoCoverage::Ignore;
+        let order = match settings.tests {
+            _ if makes_map => TestTiers::All,
+            TestTiers::OwnFirst if may_change => TestTiers::All,
+            tiers => tiers,
         };
         let own = &ladder.session.accountable_tests;
         if let Some(tier) = tiers::first_tier(order, own, &ladder.all) {
@@ -62,16 +65,6 @@ impl ModuleContext<'_> {
             }
         }
         ladder.conclude_ladder()
-    }
-
-    /// The order of tests. Part of the kills would judge a part wrongly, and more tests may lower a score without the mutants
-    /// that no test reaches.
-    fn tier_order(&self) -> TestTiers {
-        let may_fall = self.context.settings.no_coverage == NoCoverage::Ignore;
-        match self.context.settings.tests {
-            TestTiers::OwnFirst if self.is_part() || may_fall => TestTiers::All,
-            tiers => tiers,
-        }
     }
 }
 

@@ -134,12 +134,6 @@ fn judge_in_own_module(
     judge_module(context, &own, result)
 }
 
-/// True for a class file that names a class of PIT or of ralph's plugin.
-fn names_pit(bytes: &[u8]) -> bool {
-    PIT.iter()
-        .any(|name| memmem::find(bytes, name.as_bytes()).is_some())
-}
-
 /// Whose fault it is that a module does not compile: in a clean checkout also that of files which git does
 /// not hold, and then what was there before the family's work does not compile there either.
 fn blame_build_failure(
@@ -254,7 +248,10 @@ impl ModuleContext<'_> {
         let accountable_tests = self.accountable_tests();
         let all = self.classes.iter().flatten();
         let asking = all
-            .filter(|(_, bytes)| names_pit(bytes))
+            .filter(|(_, bytes)| {
+                PIT.iter()
+                    .any(|name| memmem::find(bytes, name.as_bytes()).is_some())
+            })
             .map(|(class, _)| top_level(class).replace('/', "."));
         let Some(class) = asking.min_by_key(|class| !accountable_tests.contains(class)) else {
             return Ok(());

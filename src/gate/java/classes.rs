@@ -6,9 +6,9 @@
 //! is waited for.
 
 use crate::gate::{Build, GateAbort};
+use crate::source::PartsDigest;
 use crate::sys::disk::read_beginning;
 use crate::sys::walk::{MAX_ENTRIES, walk};
-use crate::task;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
@@ -37,19 +37,17 @@ pub(crate) fn files_digest<F: AsRef<Path>>(
     folders: &[F],
     counts: &dyn Fn(&Path) -> bool,
 ) -> Result<String, GateAbort> {
-    let mut all = Vec::new();
+    let mut digest = PartsDigest::default();
     for folder in folders {
         let folder = folder.as_ref();
         let files = counted_files(folder, counts)?;
-        all.extend(files.len().to_le_bytes());
+        digest.add_part(&files.len().to_le_bytes());
         for inside in files {
-            let bytes = read_file(&folder.join(&inside))?;
-            all.extend(inside.as_os_str().as_bytes());
-            all.push(0);
-            all.extend(task::digest(&bytes).into_bytes());
+            digest.add_part(inside.as_os_str().as_bytes());
+            digest.add_part(&read_file(&folder.join(&inside))?);
         }
     }
-    Ok(task::digest(&all))
+    Ok(digest.finish())
 }
 
 /// The paths of the files in a directory that count. A missing directory has no files. No link is followed, and one

@@ -53,10 +53,8 @@ pub(crate) fn judge_module(
     (context.ports.progress)(&format!("Compiling {name}"));
     let watch = Stopwatch::start();
     let built = maven.build_module();
-    let (phase, note) = match &built {
-        Ok((_, phase)) => *phase,
-        Err(_) => ("compile", ""),
-    };
+    let phase = built.as_ref().map(|(_, phase)| *phase);
+    let (phase, note) = phase.unwrap_or(("compile", ""));
     result.trace.phases.push(TracePhase {
         module: text::module_path(&context.package.name, &module.dir),
         name: phase.to_owned(),

@@ -63,7 +63,7 @@ struct NamedModule {
 }
 
 impl Maven<'_> {
-    /// As [`Maven::build`].
+    /// As [`Maven::build_module`].
     pub(super) fn build_by_command(
         &self,
         argv: &[String],

@@ -49,7 +49,8 @@ impl Maven<'_> {
             let Some(sources) = set.files_to_compile() else {
                 return Ok(false);
             };
-            if !set.is_at(&self.home.join(usual)) {
+            let output = set.argument_value("-d").map(Path::new);
+            if set.sources != self.home.join(usual) || output != Some(set.classes) {
                 return Ok(false);
             }
             let made = self.compile_set(set, &sources)?;

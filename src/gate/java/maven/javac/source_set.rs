@@ -26,11 +26,6 @@ pub(super) struct SourceSet<'a> {
 }
 
 impl SourceSet<'_> {
-    /// True if its sources lie in that folder and its arguments name its folder of classes.
-    pub(super) fn is_at(&self, folder: &Path) -> bool {
-        self.sources == folder && self.argument_value("-d").map(Path::new) == Some(self.classes)
-    }
-
     /// True if each source is compiled on its own: nothing takes part in compiling but the compiler, which finds the
     /// set's own classes, and the names in a source can be read.
     pub(super) fn can_be_compiled_in_part(&self) -> bool {

@@ -98,7 +98,7 @@ impl<'a> Commands<'a> {
         }
     }
 
-    /// Runs a program like [`Commands::run`], and returns every end of it.
+    /// Runs a program like [`Commands::run_program`], and returns every end of it.
     ///
     /// The log comes from [`Commands::next_log`]. The program may print nothing for as long as
     /// `idle`.

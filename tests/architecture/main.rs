@@ -98,7 +98,7 @@ const BUDGET: &[(&str, usize)] = &[
     ("cli", 10_843),
     ("config", 2_028),
     ("engine", 9_470),
-    ("gate", 9_865),
+    ("gate", 9_742),
     ("git", 6_691),
     ("journal", 432),
     ("lib", 15),

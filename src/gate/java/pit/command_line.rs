@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 const MAIN: &str = "org.pitest.mutationtest.commandline.MutationCoverageReport";
-/// Options of PIT's own JVM: it lives for seconds (measured: docs/gate.md).
+/// Options of PIT's own JVM, which lives for seconds.
 const OWN_JVM: [&str; 3] = [
     "-XX:TieredStopAtLevel=1",
     "-Dfile.encoding=UTF-8",

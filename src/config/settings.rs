@@ -257,7 +257,7 @@ pub(super) struct AgentKeys {
     pub(super) env: BTreeMap<String, serde_json::Value>,
 }
 
-/// 1.25.5 and every later version.
+/// Pattern of 1.25.5 and every later version.
 const PIT_VERSION: &str = "^(1[.](25[.]([5-9]|[1-9][0-9])|2[6-9]|[3-9][0-9]|[1-9][0-9]{2})|[2-9]|[1-9][0-9])[A-Za-z0-9._-]{0,39}$";
 
 /// The settings of a gate.

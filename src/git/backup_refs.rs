@@ -130,7 +130,7 @@ pub(super) fn pin_commit(open: &OpenRepo, name: &str, commit: Oid) -> Result<(),
         {
             Ok(_) => return Ok(()),
             Err(error) if is_taken(open, &name, &error) => {}
-            Err(error) => return Err(GitError::unreadable_error(format!("write {name}"), error)),
+            Err(error) => return Err(GitError::library_error(format!("write {name}"), error)),
         }
     }
     Err(too_many(name))
@@ -228,7 +228,7 @@ pub(super) fn back_up(
                 }));
             }
             Err(error) if is_taken(open, &name, &error) => {}
-            Err(error) => return Err(GitError::unreadable_error(format!("write {name}"), error)),
+            Err(error) => return Err(GitError::library_error(format!("write {name}"), error)),
         }
     }
     Err(too_many(reference))

@@ -45,8 +45,8 @@ impl GitError {
         Self::clean_error(GitErrorKind::Unreadable, what, hint)
     }
 
-    /// Returns the error for data that the library could not read, or for a system call of it that failed.
-    pub(super) fn unreadable_error(doing: impl Display, error: git2::Error) -> Self {
+    /// Returns the error of a call of the library: of the disk if a system call failed, else of data that it could not read.
+    pub(super) fn library_error(doing: impl Display, error: git2::Error) -> Self {
         let what = format!(
             "Git could not {doing}: {}.",
             error.message().trim_end_matches('.')
@@ -82,7 +82,7 @@ pub(super) trait DescribeFailure<T> {
 
 impl<T> DescribeFailure<T> for Result<T, git2::Error> {
     fn with_action(self, doing: impl Display) -> Result<T, GitError> {
-        self.map_err(|error| GitError::unreadable_error(doing, error))
+        self.map_err(|error| GitError::library_error(doing, error))
     }
 }
 

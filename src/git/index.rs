@@ -155,7 +155,7 @@ fn why_not(error: git2::Error) -> GitError {
             "Run `git sparse-checkout disable`.",
         );
     }
-    GitError::unreadable_error("read the index", error)
+    GitError::library_error("read the index", error)
 }
 
 /// Maximum size of one such file, in bytes.

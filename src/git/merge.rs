@@ -123,7 +123,7 @@ fn merge(open: &OpenRepo, [ours, theirs]: [Oid; 2], message: &str) -> Result<Mer
     let bases = match repo.merge_bases(ours, theirs) {
         Ok(bases) => bases.iter().copied().collect(),
         Err(error) if error.code() == ErrorCode::NotFound => Vec::new(),
-        Err(error) => return Err(GitError::unreadable_error(MERGING, error)),
+        Err(error) => return Err(GitError::library_error(MERGING, error)),
     };
     let [base] = bases[..] else {
         return Ok(Merge::Refused(format!(

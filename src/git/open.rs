@@ -279,7 +279,7 @@ fn why_not(root: &Path, error: git2::Error) -> GitError {
         return partial_clone();
     }
     let is_extension = error.message().contains("extension");
-    let mut trouble = GitError::unreadable_error(format!("open the repository in {at}"), error);
+    let mut trouble = GitError::library_error(format!("open the repository in {at}"), error);
     if is_extension {
         trouble.kind = GitErrorKind::Refused;
         "Remove the extension from the repository's configuration, or clone it again."

@@ -93,7 +93,7 @@ pub(super) fn tree_of<'r>(
 
 pub(super) fn missing_object(id: Oid, error: git2::Error) -> GitError {
     if error.code() != ErrorCode::NotFound {
-        return GitError::unreadable_error(format!("read the object {id}"), error);
+        return GitError::library_error(format!("read the object {id}"), error);
     }
     GitError::damaged_error(
         format!("The object {id} is not in the repository (a shallow clone, or it was pruned)."),
@@ -180,10 +180,7 @@ fn entry_at(tree: &Tree<'_>, path: &[u8]) -> Result<Option<Leaf>, GitError> {
         Err(error) if error.code() == ErrorCode::NotFound && error.class() == ErrorClass::Tree => {
             Ok(None)
         }
-        Err(error) => Err(GitError::unreadable_error(
-            "read a folder of a commit",
-            error,
-        )),
+        Err(error) => Err(GitError::library_error("read a folder of a commit", error)),
     }
 }
 

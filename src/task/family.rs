@@ -235,11 +235,12 @@ struct Link {
 ///
 /// Such an id names no parent. The wrong one would be ticked with the child, without work.
 fn find_twins(tasks: &[NamedBox]) -> HashSet<u32> {
-    let mut last: HashMap<(u32, &str), u32> = HashMap::with_capacity(tasks.len());
+    let mut last: HashMap<(u32, &str), u32> = HashMap::new();
     let mut twins = HashSet::new();
     for (at, task) in (0..).zip(tasks) {
-        let id = task.shown_id().filter(|_| task.is_implementation());
-        if let Some(other) = id.and_then(|id| last.insert((task.found.group, id), at)) {
+        if let Some(id) = task.doubled.as_deref()
+            && let Some(other) = last.insert((task.found.group, id), at)
+        {
             twins.extend([other, at]);
         }
     }

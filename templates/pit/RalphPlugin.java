@@ -529,7 +529,7 @@ public final class RalphPlugin {
                 // In the order of a mutant.
                 List<TestInfo> tests = (unit == 1 ? mutants : together).stream().flatMap(mutant -> mutant.getTestsInOrder().stream())
                     .distinct().sorted(Comparator.comparing(WholeClass::isWhole)).collect(Collectors.toList());
-                // PIT's map grows one by one, too.
+                // The first in PIT's map of a unit, which PIT fills one by one as well.
                 MutationDetails first = together.stream().collect(Collectors.toCollection(HashSet::new)).iterator().next();
                 if (isControl(first.getId())) {
                     first.addTestsInOrder(tests);

@@ -26,7 +26,7 @@ pub(crate) enum Base {
     Absent,
     /// It could not be checked out, or does not build: a whole sentence.
     Unusable(String),
-    /// It compiled, with the package as it was.
+    /// It compiled. The package has the base's root.
     Built(Box<(GatePackage, Built)>),
 }
 
@@ -124,7 +124,7 @@ fn measure_base(
     };
     let maven = Maven::find_command(context, base)?;
     let module = ModuleContext::new(&maven, &built)?;
-    let [mut tests, _] = module.test_classes()?;
+    let mut tests = module.test_classes()?.asked;
     if context.settings.tests == TestTiers::Own {
         tests = &tests & &module.accountable_tests();
     }

@@ -10,6 +10,7 @@ use super::coverage_map::{CoverageMap, ModuleState};
 use super::pit::{FULL_TIMEOUT, PitRun, PitSession};
 use super::report::{Aim, CountedMutants, MutantId, PitReport, top_level};
 use super::scope::TestNames;
+use super::test_classes::TestClasses;
 use super::tiers::{self, LikelyTests, NEAR};
 use crate::config::TestTiers;
 use crate::gate::verdict::ModuleResult;
@@ -20,8 +21,6 @@ use std::collections::BTreeSet;
 
 /// The kind of facts that the coverage maps are.
 const MAPS: &str = "coverage-maps";
-/// Milliseconds in which a run of PIT begins, reads the classes and ends.
-const QUICK: u64 = 3_000;
 
 impl ModuleContext<'_> {
     /// Runs PIT over the module's targets.
@@ -32,11 +31,11 @@ impl ModuleContext<'_> {
         for target in &self.module.targets {
             self.context.findings(self.module, &target.class).is_judged = true;
         }
-        let [all, left_out] = self.test_classes()?;
+        let TestClasses { asked, left_out } = self.test_classes()?;
         self.remark_what_pit_is_not_given(&left_out, result)?;
         let mut ladder = Ladder {
             session: PitSession::new(self, self.accountable_tests(), result)?,
-            all,
+            all: asked,
             asked: BTreeSet::new(),
             merged: PitReport::default(),
             state: None,
@@ -134,15 +133,11 @@ impl Ladder<'_> {
     /// Runs a tier, and its deciding time-outs a second time; true if it must run again without tests that failed in a control.
     fn run_tier_once(&mut self, tier: &PitRun) -> Result<bool, GateAbort> {
         let is_first = self.asked.is_empty() && self.merged.classes.is_empty();
-        // Controls of quick tests cost less than another run, and kills that do not suffice here may decide together with those of
-        // other modules.
+        // Kills that do not suffice here may decide together with those of other modules.
         let has_controls = is_first
             || tier.name == NEAR
             || self.session.module.is_part()
-            || self
-                .session
-                .known_millis(&tier.tests)
-                .is_some_and(|all| all < QUICK);
+            || self.session.is_quick(&tier.tests);
         let aim = if has_controls {
             Aim::Judge
         } else {
@@ -239,9 +234,7 @@ impl Ladder<'_> {
         }
         for tests in [&killing & &tier.tests, tier.tests.clone()] {
             let open = &self.open_classes() & &settled;
-            let classes = open
-                .iter()
-                .filter_map(|class| self.merged.classes.get(class));
+            let classes = self.merged.classes_in(&open);
             let left = classes.flat_map(CountedMutants::left).map(|(id, _)| id);
             let mutants: Vec<_> = left.filter(|id| deciding.contains(id)).cloned().collect();
             if mutants.is_empty() || tests.is_empty() {
@@ -298,10 +291,7 @@ impl Ladder<'_> {
     /// The mutants of open classes that are not killed.
     fn remaining_mutants(&self) -> Vec<MutantId> {
         let open = self.open_classes();
-        let classes = open
-            .iter()
-            .filter_map(|class| self.merged.classes.get(class));
-        let living = classes.flat_map(|counted| {
+        let living = self.merged.classes_in(&open).flat_map(|counted| {
             // More tests can make a kill of a time-out, and nothing else can pass a class without any kill.
             let all = counted.tally().killed == 0;
             let left = counted.left();

@@ -61,6 +61,14 @@ impl PitReport {
         classes.flat_map(|counted| counted.mutants.values_mut())
     }
 
+    /// The mutants of these classes, class by class.
+    pub(crate) fn classes_in(
+        &self,
+        classes: &BTreeSet<String>,
+    ) -> impl Iterator<Item = &CountedMutants> {
+        classes.iter().filter_map(|class| self.classes.get(class))
+    }
+
     /// The time-outs of these classes that are not confirmed.
     pub(crate) fn unconfirmed_in(
         &mut self,

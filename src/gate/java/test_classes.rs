@@ -24,12 +24,17 @@ use std::path::{Path, PathBuf};
 const SUREFIRES: [&str; 4] = ["Test*", "*Test", "*Tests", "*TestCase"];
 const FAILSAFES: [&str; 3] = ["IT*", "*IT", "*ITCase"];
 
+/// Dotted names of the compiled top-level test classes of a module.
+pub(crate) struct TestClasses {
+    /// Those that may kill.
+    pub(crate) asked: BTreeSet<String>,
+    /// Those that Surefire does not run, and that `tests_include` does not name; abstract ones nobody runs.
+    pub(crate) left_out: BTreeSet<String>,
+}
+
 impl ModuleContext<'_> {
-    /// Returns the dotted names of the compiled top-level test classes: those that may kill, and those that Surefire does not run and
-    /// `tests_include` does not name, without the abstract ones.
-    ///
-    /// Errors: test sources without test classes, since the build then skips its tests.
-    pub(crate) fn test_classes(&self) -> Result<[BTreeSet<String>; 2], GateAbort> {
+    /// Finds them. Errors: test sources without test classes, since the build then skips its tests.
+    pub(crate) fn test_classes(&self) -> Result<TestClasses, GateAbort> {
         let project = &self.built.project;
         // A build has just made all class files.
         let is_clean = self.context.settings.folder == GateFolder::Clean;
@@ -50,8 +55,9 @@ impl ModuleContext<'_> {
                 "Look in the build file (and in .mvn) for maven.test.skip or a skipped testCompile.",
             ));
         }
-        let dotted = |stem: &&String| stem.replace('/', ".");
-        Ok([asked, left_out].map(|stems| stems.iter().map(dotted).collect()))
+        let [asked, left_out] = [asked, left_out]
+            .map(|stems| stems.iter().map(|stem| stem.replace('/', ".")).collect());
+        Ok(TestClasses { asked, left_out })
     }
 }
 

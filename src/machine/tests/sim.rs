@@ -278,14 +278,17 @@ impl Sim {
                     self.write_box(name, mark);
                     self.act.ticks.push((name, mark));
                 }
-                let is_gone = self.act.removals_later > 0;
-                self.act.removals_later -= u32::from(is_gone);
-                let gone = TasksSeen {
-                    problems: vec!["gone".into()],
-                    ..TasksSeen::default()
+                let tasks = if self.act.removals_later > 0 {
+                    self.act.removals_later -= 1;
+                    TasksSeen {
+                        problems: vec!["gone".into()],
+                        ..TasksSeen::default()
+                    }
+                } else {
+                    self.tasks()
                 };
                 Event::Surveyed {
-                    tasks: if is_gone { gone } else { self.tasks() },
+                    tasks,
                     snapshot: self.snapshot(),
                     now: 0,
                     inputs: None,

@@ -40,17 +40,9 @@ const SERVICES: [(&str, &[&str]); 8] = [
 ];
 /// All lines of a file.
 const ALL_LINES: &[(u32, u32)] = &[(0, i32::MAX.unsigned_abs())];
-/// Options of the JDK's compiler for the plugin.
-const COMPILER_OPTIONS: [&str; 5] = [
-    "-J-XX:TieredStopAtLevel=1",
-    "-proc:none",
-    "-nowarn",
-    "-encoding",
-    "UTF-8",
-];
 /// PIT's engine with controls, by the name that the plugin gives it.
 pub(super) const ENGINE: &str = "ralph";
-/// The folder of the compiled plugin; compiles it if it is not there as it was compiled.
+/// The folder of the compiled plugin. Compiles it if its files are not those of the last compilation.
 pub(super) fn compiled_plugin(
     module: &ModuleContext<'_>,
     java: &Path,
@@ -83,11 +75,19 @@ pub(super) fn compiled_plugin(
             classes.join("\n"),
         )?;
     }
-    let mut argv = vec![compiler.display().to_string()];
-    argv.extend(COMPILER_OPTIONS.map(str::to_owned));
-    argv.extend(["-cp".to_owned(), pit.join(":")]);
-    argv.extend(["-d".to_owned(), output.display().to_string()]);
-    argv.push(source.display().to_string());
+    let argv = vec![
+        compiler.display().to_string(),
+        "-J-XX:TieredStopAtLevel=1".to_owned(),
+        "-proc:none".to_owned(),
+        "-nowarn".to_owned(),
+        "-encoding".to_owned(),
+        "UTF-8".to_owned(),
+        "-cp".to_owned(),
+        pit.join(":"),
+        "-d".to_owned(),
+        output.display().to_string(),
+        source.display().to_string(),
+    ];
     let call = module
         .context
         .commands
@@ -129,12 +129,15 @@ pub(super) fn plugin_input(
         ("lines", is_by_lines),
         ("mutants", run.mutants.is_some()),
     ];
-    let mut input = make_row(&["K", &key.0])?;
-    let options = options.iter().filter(|(_, is_on)| *is_on);
-    let rows = options.map(|(option, _)| ["O", *option]);
-    let rows = rows.chain(accountable.iter().map(|class| ["A", class]));
-    for row in rows.chain(classes.keys().map(|class| ["C", class])) {
-        input += &make_row(&row)?;
+    let mut input = make_row(&["K", key.key_text()])?;
+    for (option, _) in options.iter().filter(|(_, is_on)| *is_on) {
+        input += &make_row(&["O", option])?;
+    }
+    for class in accountable {
+        input += &make_row(&["A", class])?;
+    }
+    for class in classes.keys() {
+        input += &make_row(&["C", class])?;
     }
     if is_by_lines {
         for target in targets {

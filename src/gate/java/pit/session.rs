@@ -19,6 +19,8 @@ use crate::mutation::TraceTier;
 use crate::source::text;
 use std::collections::BTreeSet;
 
+/// Milliseconds in which a run of PIT begins, reads the classes and ends.
+const QUICK: u64 = 3_000;
 /// The kind of facts that the times of tests are.
 const TIMES: &str = "test-times";
 /// Test classes that a trace names.
@@ -165,9 +167,14 @@ impl<'a> PitSession<'a> {
     }
 
     /// The most that these tests have taken together without mutation, if they have run before.
-    pub(crate) fn known_millis(&self, tests: &BTreeSet<String>) -> Option<u64> {
+    pub(super) fn known_millis(&self, tests: &BTreeSet<String>) -> Option<u64> {
         let (times, key) = self.module.known_facts(TIMES, tests);
         times.recall(&key)
+    }
+
+    /// True for tests that are known to take so little time that controls cost less than another run.
+    pub(crate) fn is_quick(&self, tests: &BTreeSet<String>) -> bool {
+        self.known_millis(tests).is_some_and(|all| all < QUICK)
     }
 
     /// No verdict, and a person must look.

@@ -83,7 +83,7 @@ struct MutantResult {
 
 /// The secret of one run, in hexadecimal digits: the plugin learns it before any test runs.
 #[derive(Debug)]
-pub(crate) struct SealKey(pub(crate) String);
+pub(crate) struct SealKey(String);
 
 impl SealKey {
     /// A new key.
@@ -91,6 +91,10 @@ impl SealKey {
         let mut bytes = [0; 32];
         fs_err::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
         Ok(Self(task::digest(&bytes)))
+    }
+
+    pub(crate) fn key_text(&self) -> &str {
+        &self.0
     }
 
     #[cfg(test)]

@@ -12,20 +12,38 @@ pub(crate) const LANGUAGES: [(&str, &str); 4] = [
     ("scala", "scala"),
 ];
 
-/// The folder with the `src/` of a file, by the leftmost folder of sources in its path.
+/// A path taken apart at the leftmost folder of sources.
+struct SourceRoot<'p> {
+    /// The folder with the `src/`.
+    module: &'p str,
+    /// `src/test/`, not `src/main/`.
+    test: bool,
+    /// `java`, `kotlin` …
+    root: &'p str,
+    inside: &'p str,
+}
+
+impl<'p> SourceRoot<'p> {
+    fn find_root(path: &'p str) -> Option<Self> {
+        let mut starts = std::iter::once(0).chain(path.match_indices('/').map(|(at, _)| at + 1));
+        starts.find_map(|at| {
+            let (side, below) = path[at..].strip_prefix("src/")?.split_once('/')?;
+            let (root, inside) = below.split_once('/')?;
+            let is_main =
+                side == "main" && (root == "resources" || LANGUAGES.iter().any(|l| l.0 == root));
+            (is_main || side == "test").then_some(Self {
+                module: path[..at].trim_end_matches('/'),
+                test: !is_main,
+                root,
+                inside,
+            })
+        })
+    }
+}
+
+/// The folder with the `src/` of a file, if it is in one.
 pub(super) fn source_folder(path: &str) -> Option<&str> {
-    let mut starts = std::iter::once(0).chain(path.match_indices('/').map(|(at, _)| at + 1));
-    let start = starts.find(|start| {
-        let mut parts = path[*start..].splitn(4, '/');
-        match [(); 4].map(|()| parts.next()) {
-            [Some("src"), Some("main"), Some(root), Some(_)] => {
-                root == "resources" || LANGUAGES.iter().any(|language| language.0 == root)
-            }
-            [Some("src"), Some("test"), Some(_), Some(_)] => true,
-            _ => false,
-        }
-    })?;
-    Some(path[..start].trim_end_matches('/'))
+    SourceRoot::find_root(path).map(|root| root.module)
 }
 
 /// The path of production code in Java or of a test in any of these languages, taken apart.
@@ -43,10 +61,9 @@ impl JavaPath {
     /// Reads a path; `None` if it is not `…/src/main/java/….java` or `…/src/test/<language>/….<end>`. The leftmost
     /// folder of this kind is the root (Maven's standard directory layout): to build tools all below it is alike.
     pub(crate) fn parse_path(path: &str) -> Option<Self> {
-        let below = path[source_folder(path)?.len()..].trim_start_matches('/');
-        let mut parts = below.splitn(4, '/').skip(1);
-        let (side, root, inside) = (parts.next()?, parts.next()?, parts.next()?);
-        let test = side == "test";
+        let SourceRoot {
+            test, root, inside, ..
+        } = SourceRoot::find_root(path)?;
         let (inside, end) = inside.rsplit_once('.')?;
         let known = if test {
             &LANGUAGES[..]
